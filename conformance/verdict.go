@@ -1,0 +1,63 @@
+// Package conformance holds what the specification demands and judges traces by it.
+//
+// The catalogue (requirements/*.yaml) names every demand: whom it binds, at which
+// level and place in each revision, and how it can be judged. A [Rule] is a
+// small state machine that watches the events of a trace and rules on some
+// requirements. A [Judge] runs all rules over one trace and yields an [Outcome].
+//
+// No evidence, no pass: a requirement that nothing on the wire exercised is
+// untested. The package knows nothing of scenarios, processes or reports.
+package conformance
+
+import (
+	"github.com/mcp-conform/mcp-conform/schemas"
+	"github.com/mcp-conform/mcp-conform/trace"
+)
+
+// Verdict is what is known about one requirement.
+type Verdict string
+
+// The verdicts, from the worst to the one that says least.
+const (
+	Fail          Verdict = "fail"
+	Pass          Verdict = "pass"
+	Untested      Verdict = "untested" // nothing on the wire exercised it
+	NotApplicable Verdict = "n/a"      // an undeclared optional capability, another transport or revision
+)
+
+// Level is the requirement's keyword (RFC 2119).
+type Level string
+
+// The levels that are scored. MAY demands nothing and is not in the catalogue.
+const (
+	Must      Level = "MUST"
+	MustNot   Level = "MUST NOT"
+	Should    Level = "SHOULD"
+	ShouldNot Level = "SHOULD NOT"
+)
+
+// Mandatory reports whether the level is MUST or MUST NOT.
+func (l Level) Mandatory() bool { return l == Must || l == MustNot }
+
+// Evidence is what one rule or one scenario step has to say about one requirement.
+type Evidence struct {
+	Requirement string
+	Revision    schemas.Revision
+	Verdict     Verdict // Pass, Fail, or Untested with the reason in Detail
+	Transport   trace.Transport
+	Scenario    string // id of the scenario, "" when a capture was judged
+	Detail      string // one sentence: what is wrong
+	Want        string // "/params/maxTokens: integer, at least 1"
+	Got         string // "absent"
+	Event       int64  // Seq of the event that shows it, 0 if none (something missing)
+	Wire        string // excerpt of that event for people, with secrets masked
+	Cause       string // the requirement whose failure explains this one; "" if it stands alone
+	Fix         string // a hint, "" for the catalogue's own
+}
+
+// Finding is failed evidence kept for the report, with the side at fault.
+type Finding struct {
+	Evidence
+	Binds trace.Side
+	Count int // how often the same finding was seen; only the first few are kept in full
+}

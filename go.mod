@@ -1,0 +1,3 @@
+module github.com/mcp-conform/mcp-conform
+
+go 1.26
