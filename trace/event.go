@@ -72,13 +72,13 @@ type Event struct {
 	Seq      int64     // position in the trace, from 1
 	Time     time.Time // when the last byte was seen; zero if the capture does not tell
 	Kind     Kind
-	From     Side   // who sent the bytes, or who closed
-	Conn     string // the connection: one process's pipes, or one client's use of one HTTP endpoint
-	Exchange string // HTTP only: one request and everything that answers it; unique within Conn
-	Data     []byte // the bytes, verbatim: a message without its line end, an SSE event's joined data
-	HTTP     *Head  // KindHTTP
-	SSE      *SSE   // KindSSE, and KindMessage or KindNoise that came as a server-sent event
-	End      *End   // KindClosed
+	From     Side     // who sent the bytes, or who closed
+	Conn     string   // the connection: one process's pipes, or one client's use of one HTTP endpoint
+	Exchange string   // HTTP only: one request and everything that answers it; unique within Conn
+	Data     []byte   // the bytes, verbatim: a message without its line end, an SSE event's joined data
+	HTTP     *Head    // KindHTTP
+	SSE      *SSE     // KindSSE, and KindMessage or KindNoise that came as a server-sent event
+	End      *End     // KindClosed
 	Masked   []string // what was replaced by asterisks before writing, such as "header Authorization"
 }
 

@@ -3,15 +3,11 @@
 // A [Wire] is one connection: the pipes of a process, one client's use of an
 // HTTP endpoint, or the listening side of one. It sends what it is told to, to
 // the letter, malformed or not, and reports everything, in both directions, to
-// a [trace.Sink] in the order in which it happened. It knows no MCP: dressing
+// a trace.Sink in the order in which it happened. It knows no MCP: dressing
 // requests with sessions, versions and metadata is the runner's work.
 package wire
 
-import (
-	"context"
-
-	"github.com/mcp-conform/mcp-conform/trace"
-)
+import "context"
 
 // Out is something to send.
 type Out struct {
