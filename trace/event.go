@@ -79,6 +79,7 @@ type Event struct {
 	HTTP     *Head    // KindHTTP
 	SSE      *SSE     // KindSSE, and KindMessage or KindNoise that came as a server-sent event
 	End      *End     // KindClosed
+	Note     string   // what the recorder left out or cut, for people; "" when Data is all there was
 	Masked   []string // what was replaced by asterisks before writing, such as "header Authorization"
 }
 
