@@ -42,22 +42,32 @@ func (l Level) Mandatory() bool { return l == Must || l == MustNot }
 // Evidence is what one rule or one scenario step has to say about one requirement.
 type Evidence struct {
 	Requirement string
-	Revision    schemas.Revision
-	Verdict     Verdict // Pass, Fail, or Untested with the reason in Detail
-	Transport   trace.Transport
-	Scenario    string // id of the scenario, "" when a capture was judged
-	Detail      string // one sentence: what is wrong
-	Want        string // "/params/maxTokens: integer, at least 1"
-	Got         string // "absent"
-	Event       int64  // Seq of the event that shows it, 0 if none (something missing)
-	Wire        string // excerpt of that event for people, with secrets masked
-	Cause       string // the requirement whose failure explains this one; "" if it stands alone
-	Fix         string // a hint, "" for the catalogue's own
+	// Side is who fulfilled or broke it. Empty is allowed when the requirement
+	// binds one side only: the ledger fills it in.
+	Side      trace.Side
+	Revision  schemas.Revision
+	Verdict   Verdict // Pass, Fail, or Untested with the reason in Detail
+	Transport trace.Transport
+	Scenario  string // id of the scenario, "" when a capture was judged
+	Detail    string // one sentence: what is wrong
+	Want      string // "/params/maxTokens: integer, at least 1"
+	Got       string // "absent"
+	Event     int64  // Seq of the event that shows it, 0 if none (something missing)
+	Wire      string // excerpt of that event for people, with secrets masked
+	Cause     string // the requirement whose failure explains this one; "" if it stands alone
+	Fix       string // a hint, "" for the catalogue's own
 }
 
-// Finding is failed evidence kept for the report, with the side at fault.
+// Finding is failed evidence kept for the report: the first of its kind in
+// full, with what was seen of the same kind again and what follows from it.
 type Finding struct {
 	Evidence
-	Binds trace.Side
-	Count int // how often the same finding was seen; only the first few are kept in full
+	Binds trace.Side // the side at fault
+	Count int        // how often the same finding was seen
+	// More holds the next few of the same kind, so that a report can show other
+	// scenarios and events.
+	More []Evidence
+	// Consequences are findings that this one explains: one stray line on
+	// standard output is one finding, however much went wrong after it.
+	Consequences []Finding
 }
