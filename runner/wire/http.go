@@ -140,7 +140,7 @@ func (w *httpClient) Do(ctx context.Context, a Act) (string, error) {
 		stream["Last-Event-ID"] = id
 		return w.begin(ctx, http.MethodGet, a.HTTP, nil, stream)
 	case EndSession:
-		return w.begin(ctx, http.MethodDelete, a.HTTP, nil, nil)
+		return w.begin(ctx, http.MethodDelete, a.HTTP, nil, map[string]string{})
 	case Drop:
 		return "", w.drop(ctx, a.Exchange)
 	}
