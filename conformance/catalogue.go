@@ -103,7 +103,7 @@ type Facts struct {
 // capability makes a requirement not applicable (basic/lifecycle, capability
 // negotiation: what is not declared is not there).
 func (r *Requirement) Applies(s trace.Side, f Facts) bool {
-	if _, ok := r.In[f.Revision]; !ok || !r.Binds.On(s) {
+	if !r.BindsIn(f.Revision, s) {
 		return false
 	}
 	if len(r.Transports) > 0 && len(f.Transports) > 0 &&

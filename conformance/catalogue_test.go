@@ -26,8 +26,8 @@ func TestBuiltinCatalogue(t *testing.T) {
 	}
 }
 
-// entry is a requirement that is right, for tests that break one thing in it.
-const entry = `- id: A-B
+// sound is a requirement that is right, for tests that break one thing in it.
+const sound = `- id: A-B
   text: Something is so.
   binds: both
   in:
@@ -57,15 +57,15 @@ func TestLoadRefuses(t *testing.T) {
 		{"disputed without link", "judged: trace", "judged: trace\n  disputed: yes", "want the https address"},
 		{"anchor", "text: Something", "text: &a Something", "f.yaml:2: anchors and aliases"},
 		{"tag", "text: Something is so.", "text: !!str Something", "f.yaml:2: the tag !!str is not used"},
-		{"twice", "- id: A-B", entry + "- id: A-B", "f.yaml:9: requirement A-B stands already at f.yaml:1"},
-		{"not a list", entry, "a: b\n", "f.yaml:1: want a list of requirements"},
-		{"empty", entry, "", "f.yaml:1: the file is empty"},
-		{"two documents", entry, entry + "---\n" + entry, "more than one document"},
-		{"not YAML", entry, "- {", "f.yaml: reading YAML"},
+		{"twice", "- id: A-B", sound + "- id: A-B", "f.yaml:9: requirement A-B stands already at f.yaml:1"},
+		{"not a list", sound, "a: b\n", "f.yaml:1: want a list of requirements"},
+		{"empty", sound, "", "f.yaml:1: the file is empty"},
+		{"two documents", sound, sound + "---\n" + sound, "more than one document"},
+		{"not YAML", sound, "- {", "f.yaml: reading YAML"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			text := strings.Replace(entry, c.old, c.new, 1)
+			text := strings.Replace(sound, c.old, c.new, 1)
 			_, err := Load(fstest.MapFS{"f.yaml": {Data: []byte(text)}})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want an error with %q", err, c.want)
@@ -75,13 +75,13 @@ func TestLoadRefuses(t *testing.T) {
 	if _, err := Load(fstest.MapFS{}); err == nil {
 		t.Error("a folder without files was accepted")
 	}
-	if _, err := Load(fstest.MapFS{"f.yaml": {Data: []byte(entry)}}); err != nil {
+	if _, err := Load(fstest.MapFS{"f.yaml": {Data: []byte(sound)}}); err != nil {
 		t.Errorf("the entry that the cases break is itself refused: %v", err)
 	}
 }
 
 func TestApplicable(t *testing.T) {
-	c, err := Load(fstest.MapFS{"f.yaml": {Data: []byte(entry)}})
+	c, err := Load(fstest.MapFS{"f.yaml": {Data: []byte(sound)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestApplicable(t *testing.T) {
 }
 
 func FuzzParseRequirements(f *testing.F) {
-	f.Add([]byte(entry))
+	f.Add([]byte(sound))
 	f.Add([]byte("- {}\n"))
 	f.Add([]byte("- id: [&a {}, *a]\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {

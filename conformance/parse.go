@@ -119,7 +119,7 @@ var (
 	shaPattern = regexp.MustCompile(`^[0-9a-f]{12}$`)
 )
 
-const requirementKeys = "id, text, binds, in, when, transports, judged, why, disputed, fix"
+const requirementKeys = "id, text, binds, in, when, transports, occasion, judged, why, disputed, fix"
 
 func (p parser) requirement(n *yaml.Node) (*Requirement, error) {
 	r := &Requirement{Line: n.Line}
@@ -134,7 +134,7 @@ func (p parser) requirement(n *yaml.Node) (*Requirement, error) {
 		}
 		field := map[string]*string{
 			"id": &r.ID, "text": &r.Text, "binds": (*string)(&r.Binds), "judged": (*string)(&r.Judged),
-			"why": &r.Why, "disputed": &r.Disputed, "fix": &r.Fix,
+			"why": &r.Why, "occasion": &r.Occasion, "disputed": &r.Disputed, "fix": &r.Fix,
 		}[key]
 		if field == nil {
 			return p.errorf(k, "unknown key %q; the keys are %s", key, requirementKeys)
@@ -199,8 +199,12 @@ func (p parser) clause(rev string, n *yaml.Node) (Clause, error) {
 			c.At, err = p.text(key, v)
 		case "sha":
 			c.SHA, err = p.list(key, v)
+		case "binds":
+			var s string
+			s, err = p.text(key, v)
+			c.Binds = Binds(s)
 		default:
-			err = p.errorf(k, "%s: unknown key %q; the keys are level, at, sha", rev, key)
+			err = p.errorf(k, "%s: unknown key %q; the keys are level, at, sha, binds", rev, key)
 		}
 		return err
 	})
@@ -211,6 +215,9 @@ func (p parser) clause(rev string, n *yaml.Node) (Clause, error) {
 	case Must, MustNot, Should, ShouldNot:
 	default:
 		return c, p.errorf(n, "%s: level %q: want MUST, MUST NOT, SHOULD or SHOULD NOT", rev, c.Level)
+	}
+	if c.Binds != "" && c.Binds != BindsClient && c.Binds != BindsServer && c.Binds != BindsBoth {
+		return c, p.errorf(n, "%s: binds %q: want client, server or both", rev, c.Binds)
 	}
 	if c.At == "" || strings.HasPrefix(c.At, "/") {
 		return c, p.errorf(n, "%s: at %q: want a page below the revision, such as basic/lifecycle#operation", rev, c.At)

@@ -17,12 +17,16 @@ type Requirement struct {
 	When *Condition
 	// Transports limits the demand; empty means every transport.
 	Transports []trace.Transport
-	Judged     Judged
-	Why        string // why it cannot be judged, when Judged is No
-	Disputed   string // link to the open issue when the text reads two ways: reported, never scored
-	Fix        string // a hint for whoever fails it
-	File       string
-	Line       int
+	// Occasion names what a party has to do before the demand arises, when it may
+	// as well never do it: "progress is told". Untested then leaves a score
+	// complete.
+	Occasion string
+	Judged   Judged
+	Why      string // why it cannot be judged, when Judged is No
+	Disputed string // link to the open issue when the text reads two ways: reported, never scored
+	Fix      string // a hint for whoever fails it
+	File     string
+	Line     int
 }
 
 // Clause is the place of a demand in one revision.
@@ -30,6 +34,9 @@ type Clause struct {
 	Level Level
 	At    string   // page below the revision's specification, with anchor: "basic/transports#stdio"
 	SHA   []string // the sentences it restates: first 12 hex digits of their SHA-256
+	// Binds, when set, takes the place of the requirement's in this revision:
+	// since 2026-07-28 only clients send requests and only servers respond.
+	Binds Binds
 }
 
 // Link returns the published address of the clause.
@@ -49,6 +56,18 @@ const (
 
 // On reports whether the demand binds side s.
 func (b Binds) On(s trace.Side) bool { return b == BindsBoth || string(b) == string(s) }
+
+// BindsIn reports whether the demand stands in revision r and binds side s there.
+func (q *Requirement) BindsIn(r schemas.Revision, s trace.Side) bool {
+	c, ok := q.In[r]
+	if c.Binds != "" {
+		return ok && c.Binds.On(s)
+	}
+	return ok && q.Binds.On(s)
+}
+
+// Core reports whether the demand arises in every conversation over its transport.
+func (q *Requirement) Core() bool { return q.When == nil && q.Occasion == "" && q.Judged != No }
 
 // Condition is the capability that makes a requirement apply, as a dotted path
 // into the capabilities of one side: {Server: "resources.subscribe"}.
