@@ -1,0 +1,74 @@
+package schemas
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// fault is what a check found, at a pointer below the value that it checked.
+type fault struct {
+	pointer string
+	want    string
+	got     string // "" means: describe the value at pointer
+}
+
+// check looks at one value where JSON Schema cannot say what is meant.
+type check func(rev Revision, value any) []fault
+
+// checks are the values that the keyword `check` of a required schema in
+// errata.yaml may have.
+func checks() map[string]check {
+	return map[string]check{}
+}
+
+// checkError carries faults through the validator.
+type checkError struct {
+	check  string
+	faults []fault
+}
+
+func (e *checkError) Error() string {
+	var parts []string
+	for _, f := range e.faults {
+		parts = append(parts, f.pointer+": want "+f.want)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// runCheck is a check, compiled into a schema.
+type runCheck struct {
+	name  string
+	rev   Revision
+	check check
+}
+
+// Validate implements jsonschema.SchemaExt.
+func (r runCheck) Validate(ctx *jsonschema.ValidatorContext, v any) {
+	if faults := r.check(r.rev, v); len(faults) > 0 {
+		ctx.AddError(&kind.Format{Got: v, Want: r.name, Err: &checkError{r.name, faults}})
+	}
+}
+
+// checkVocabulary teaches the validator the keyword `check`.
+func checkVocabulary(rev Revision) *jsonschema.Vocabulary {
+	all := checks()
+	return &jsonschema.Vocabulary{
+		URL: "mcp:///vocabulary/check",
+		Compile: func(_ *jsonschema.CompilerContext, schema map[string]any) (jsonschema.SchemaExt, error) {
+			name, ok := schema["check"].(string)
+			if !ok {
+				return nil, nil
+			}
+			c := all[name]
+			if c == nil {
+				return nil, fmt.Errorf("there is no check %q; there are %v", name, slices.Sorted(maps.Keys(all)))
+			}
+			return runCheck{name, rev, c}, nil
+		},
+	}
+}

@@ -1,0 +1,224 @@
+package schemas
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// document is a schema file, taken apart into its definitions. Each definition
+// becomes a resource of its own, so that compiling one reads only those that
+// it refers to.
+type document struct {
+	dialect     string // the $schema of the file
+	container   string // "$defs" or "definitions"
+	definitions map[string]any
+}
+
+func readDocument(raw []byte) (*document, error) {
+	v, err := decodeJSON(raw)
+	if err != nil {
+		return nil, err
+	}
+	root, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New("a schema file is an object")
+	}
+	d := &document{container: "$defs"}
+	d.dialect, _ = root["$schema"].(string)
+	if d.definitions, ok = root["$defs"].(map[string]any); !ok {
+		d.container = "definitions"
+		if d.definitions, ok = root["definitions"].(map[string]any); !ok {
+			return nil, errors.New("no $defs and no definitions")
+		}
+	}
+	return d, nil
+}
+
+func (d *document) names() []string { return slices.Sorted(maps.Keys(d.definitions)) }
+
+// resource returns a definition as a schema that stands alone: references to
+// other definitions lead to base/NAME.
+func (d *document) resource(name, base string) (any, bool) {
+	v, ok := d.definitions[name]
+	if !ok {
+		return nil, false
+	}
+	v = d.rewrite(v, base)
+	if m, ok := v.(map[string]any); ok && d.dialect != "" {
+		m["$schema"] = d.dialect
+	}
+	return v, true
+}
+
+// rewrite copies a schema and turns local references around.
+func (d *document) rewrite(v any, base string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, member := range v {
+			ref, isText := member.(string)
+			if target, local := strings.CutPrefix(ref, "#/"+d.container+"/"); k == "$ref" && isText && local {
+				name, rest, more := strings.Cut(target, "/")
+				if out[k] = base + name; more {
+					out[k] = base + name + "#/" + rest
+				}
+				continue
+			}
+			out[k] = d.rewrite(member, base)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, element := range v {
+			out[i] = d.rewrite(element, base)
+		}
+		return out
+	}
+	return v
+}
+
+// base is the address under which the definitions of a file are known to the
+// validator; nothing is ever fetched from it.
+func (f *file) base() string { return "mcp:///" + string(f.rev) + "/" }
+
+// Load gives the validator a definition; it makes *file a jsonschema.URLLoader.
+func (f *file) Load(address string) (any, error) {
+	if name, ok := strings.CutPrefix(address, f.base()); ok {
+		if v, ok := f.doc.resource(name, f.base()); ok {
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("%s is not a definition of %s", address, f.rev)
+}
+
+func (f *file) newCompiler(o Options) *jsonschema.Compiler {
+	c := jsonschema.NewCompiler()
+	c.UseLoader(f)
+	if !o.AsPublished {
+		c.AssertFormat()
+		c.AssertVocabs()
+		c.RegisterVocabulary(checkVocabulary(f.rev))
+	}
+	for _, format := range f.formats(o) {
+		c.RegisterFormat(format)
+	}
+	return c
+}
+
+// compile returns the compiled definition.
+func (f *file) compile(definition string) (*jsonschema.Schema, error) {
+	if _, ok := f.doc.definitions[definition]; !ok {
+		return nil, f.unknown(definition)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if sch := f.compiled[definition]; sch != nil {
+		return sch, nil
+	}
+	sch, err := f.compiler.Compile(f.base() + definition)
+	if err != nil {
+		return nil, fmt.Errorf("%s, definition %s: %w", f.rev, definition, err)
+	}
+	f.compiled[definition] = sch
+	return sch, nil
+}
+
+// show renders a definition for people.
+func (f *file) show(definition string) ([]byte, error) {
+	d, ok := f.doc.definitions[definition]
+	if !ok {
+		return nil, f.unknown(definition)
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(d)
+	return out.Bytes(), err
+}
+
+// place takes a schema address apart into the definition and the pointer in it.
+func place(address string) (definition, pointer string) {
+	address, fragment, _ := strings.Cut(address, "#")
+	definition = address[strings.LastIndexByte(address, '/')+1:]
+	if p, err := url.PathUnescape(fragment); err == nil {
+		fragment = p
+	}
+	return definition, fragment
+}
+
+// decodeJSON reads one JSON text with the text of numbers kept. Numbers beyond
+// any double are brought near: validators expand 1e1000000 digit by digit.
+func decodeJSON(raw []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more text after the value")
+	}
+	return tame(v), nil
+}
+
+// tame replaces numbers that are too long or too large to calculate with by
+// ones of the same sign that no schema can tell from them.
+func tame(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, member := range v {
+			if n, ok := member.(json.Number); ok {
+				v[k] = tameNumber(n)
+			} else {
+				tame(member)
+			}
+		}
+	case []any:
+		for i, element := range v {
+			if n, ok := element.(json.Number); ok {
+				v[i] = tameNumber(n)
+			} else {
+				tame(element)
+			}
+		}
+	case json.Number:
+		return tameNumber(v)
+	}
+	return v
+}
+
+func tameNumber(n json.Number) json.Number {
+	const limit = 400 // decimal digits; a double ends at 308
+	if len(n) <= limit && !strings.ContainsAny(string(n), "eE") {
+		return n
+	}
+	d := parseDecimal([]byte(n))
+	if d.digits == "" {
+		return "0"
+	}
+	if len(d.digits) > limit { // keep it fractional if it was
+		cut := len(d.digits) - limit
+		d.digits, d.exponent = d.digits[:limit], d.exponent+cut
+	}
+	if m := d.magnitude(); m > limit {
+		d.digits, d.exponent = "1", limit
+	} else if m < -limit {
+		d.digits, d.exponent = "1", -limit
+	}
+	sign := ""
+	if d.negative {
+		sign = "-"
+	}
+	return json.Number(sign + d.digits + "e" + strconv.Itoa(d.exponent))
+}

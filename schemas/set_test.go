@@ -1,0 +1,77 @@
+package schemas
+
+import (
+	"strings"
+	"testing"
+)
+
+func load(t testing.TB, o Options) *Set {
+	t.Helper()
+	s, err := Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func validate(t testing.TB, s *Set, rev Revision, definition, instance string) []Violation {
+	t.Helper()
+	vs, err := s.Validate(rev, definition, []byte(instance))
+	if err != nil {
+		t.Fatalf("%s %s: %v", rev, definition, err)
+	}
+	return vs
+}
+
+func TestEveryDefinitionCompiles(t *testing.T) {
+	for _, o := range []Options{{}, {AsPublished: true}, {Advice: true}} {
+		s := load(t, o)
+		for _, rev := range Revisions() {
+			f, err := s.file(rev)
+			if err != nil {
+				t.Errorf("%+v: %v", o, err)
+				continue
+			}
+			for _, d := range f.names {
+				if _, err := f.compile(d); err != nil {
+					t.Errorf("%+v: %v", o, err)
+				}
+			}
+			if len(f.names) == 0 {
+				t.Errorf("%s has no definitions", rev)
+			}
+		}
+	}
+}
+
+func TestViolationSaysWhereWhatAndGot(t *testing.T) {
+	s := load(t, Options{})
+	for _, c := range []struct {
+		rev                  Revision
+		definition, instance string
+		want                 []string
+	}{
+		{R20251125, "Tool", `{"name":"add"}`, []string{"/inputSchema: want object, got absent [Tool]"}},
+		{R20251125, "Tool", `{"name":3,"inputSchema":{"type":"object"}}`, []string{"/name: want string, got number 3 [BaseMetadata]"}},
+		{R20251125, "ListToolsResult", `{"tools":[{"name":"a","inputSchema":{}}]}`, []string{`/tools/0/inputSchema/type: want "object", got absent [Tool]`}},
+		{R20251125, "CallToolResult", `{"content":[{"type":"text"}]}`, []string{"/content/0/text: want string, got absent [TextContent]"}},
+		{R20251125, "RequestId", `1.5`, []string{"(root): want integer or string, got number 1.5 [RequestId]"}},
+		{R20251125, "RequestId", `"x"`, nil},
+	} {
+		var got []string
+		for _, v := range validate(t, s, c.rev, c.definition, c.instance) {
+			got = append(got, v.String())
+		}
+		if strings.Join(got, "\n") != strings.Join(c.want, "\n") {
+			t.Errorf("%s %s\n got %q\nwant %q", c.definition, c.instance, got, c.want)
+		}
+	}
+}
+
+func TestUnknownDefinitionNamesNearOnes(t *testing.T) {
+	s := load(t, Options{})
+	_, err := s.Validate(R20251125, "Toool", []byte(`{}`))
+	if err == nil || !strings.Contains(err.Error(), "Tool") {
+		t.Errorf("got %v, want the near name Tool", err)
+	}
+}
