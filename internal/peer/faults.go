@@ -1,0 +1,21 @@
+package peer
+
+import (
+	"github.com/mcp-conform/mcp-conform/schemas"
+	"github.com/mcp-conform/mcp-conform/trace"
+)
+
+// Fault is one way to break one rule.
+type Fault struct {
+	Name         string
+	Side         trace.Side
+	Breaks       string   // one sentence: what the peer does wrong
+	Requirements []string // ids of the requirements that it breaks
+	// Since, Until and Transports say where it shows; empty means everywhere.
+	Since      schemas.Revision
+	Until      schemas.Revision
+	Transports []trace.Transport
+
+	edit func(*sent) // at a message about to leave
+	head func(*head) // at an HTTP head about to leave
+}
