@@ -1,5 +1,7 @@
 package trace
 
+import "bytes"
+
 // PayloadKind decides what bytes are that stand where a message belongs:
 // [KindMessage] for one JSON text that is an object or an array, with nothing
 // but white space around it, else [KindNoise].
@@ -9,10 +11,7 @@ package trace
 // UTF-8 and lone surrogates inside strings, duplicate keys, any depth of
 // nesting, any size of number.
 func PayloadKind(b []byte) Kind {
-	if len(b) >= 3 && b[0] == 0xEF && b[1] == 0xBB && b[2] == 0xBF {
-		b = b[3:]
-	}
-	s := scanner{b: b}
+	s := newScanner(b)
 	s.space()
 	if c := s.peek(); c != '{' && c != '[' {
 		return KindNoise
@@ -32,6 +31,15 @@ type scanner struct {
 	b     []byte
 	i     int
 	stack []bool // open containers: true for an object
+}
+
+// newScanner returns a scanner of b, past a byte order mark.
+func newScanner(b []byte) *scanner {
+	s := &scanner{b: b}
+	if bytes.HasPrefix(b, []byte("\xef\xbb\xbf")) {
+		s.i = 3
+	}
+	return s
 }
 
 // visitor is called for each object member: depth is the number of open
