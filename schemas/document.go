@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,12 +20,13 @@ import (
 // becomes a resource of its own, so that compiling one reads only those that
 // it refers to.
 type document struct {
+	folder      string // where it lies, such as "2026-07-28"
 	dialect     string // the $schema of the file
 	container   string // "$defs" or "definitions"
 	definitions map[string]any
 }
 
-func readDocument(raw []byte) (*document, error) {
+func readDocument(folder string, raw []byte) (*document, error) {
 	v, err := decodeJSON(raw)
 	if err != nil {
 		return nil, err
@@ -33,7 +35,7 @@ func readDocument(raw []byte) (*document, error) {
 	if !ok {
 		return nil, errors.New("a schema file is an object")
 	}
-	d := &document{container: "$defs"}
+	d := &document{folder: folder, container: "$defs"}
 	d.dialect, _ = root["$schema"].(string)
 	if d.definitions, ok = root["$defs"].(map[string]any); !ok {
 		d.container = "definitions"
@@ -47,58 +49,101 @@ func readDocument(raw []byte) (*document, error) {
 func (d *document) names() []string { return slices.Sorted(maps.Keys(d.definitions)) }
 
 // resource returns a definition as a schema that stands alone: references to
-// other definitions lead to base/NAME.
-func (d *document) resource(name, base string) (any, bool) {
+// other definitions, of this file or of another, lead to their addresses.
+func (d *document) resource(name string) (any, bool) {
 	v, ok := d.definitions[name]
 	if !ok {
 		return nil, false
 	}
-	v = d.rewrite(v, base)
+	v = d.rewrite(v)
 	if m, ok := v.(map[string]any); ok && d.dialect != "" {
 		m["$schema"] = d.dialect
 	}
 	return v, true
 }
 
-// rewrite copies a schema and turns local references around.
-func (d *document) rewrite(v any, base string) any {
+// rewrite copies a schema and turns references around.
+func (d *document) rewrite(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, member := range v {
-			ref, isText := member.(string)
-			if target, local := strings.CutPrefix(ref, "#/"+d.container+"/"); k == "$ref" && isText && local {
-				name, rest, more := strings.Cut(target, "/")
-				if out[k] = base + name; more {
-					out[k] = base + name + "#/" + rest
-				}
+			if ref, isText := member.(string); k == "$ref" && isText {
+				out[k] = d.target(ref)
 				continue
 			}
-			out[k] = d.rewrite(member, base)
+			out[k] = d.rewrite(member)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, element := range v {
-			out[i] = d.rewrite(element, base)
+			out[i] = d.rewrite(element)
 		}
 		return out
 	}
 	return v
 }
 
-// base is the address under which the definitions of a file are known to the
-// validator; nothing is ever fetched from it.
-func (f *file) base() string { return "mcp:///" + string(f.rev) + "/" }
+// target turns "#/$defs/NAME", or "../2026-07-28/schema.json#/$defs/NAME" as
+// the extensions have it, into the address of the definition. A reference of
+// another shape is left as it is.
+func (d *document) target(ref string) string {
+	to, fragment, _ := strings.Cut(ref, "#")
+	folder, container := d.folder, d.container
+	if to != "" {
+		var isSchema bool
+		if to, isSchema = strings.CutSuffix(to, "/schema.json"); !isSchema || strings.Contains(to, ":") {
+			return ref
+		}
+		folder, container = path.Join(d.folder, to), "$defs"
+	}
+	pointer, ok := strings.CutPrefix(fragment, "/"+container+"/")
+	if !ok {
+		return ref
+	}
+	name, rest, more := strings.Cut(pointer, "/")
+	if more {
+		return base(folder) + name + "#/" + rest
+	}
+	return base(folder) + name
+}
+
+// root begins the addresses under which definitions are known to the
+// validator; nothing is ever fetched from them.
+const root = "mcp:///"
+
+func base(folder string) string { return root + folder + "/" }
 
 // Load gives the validator a definition; it makes *file a jsonschema.URLLoader.
 func (f *file) Load(address string) (any, error) {
-	if name, ok := strings.CutPrefix(address, f.base()); ok {
-		if v, ok := f.doc.resource(name, f.base()); ok {
+	if owner := f.owner(address); owner != nil {
+		if v, ok := owner.doc.resource(address[strings.LastIndexByte(address, '/')+1:]); ok {
 			return v, nil
 		}
 	}
 	return nil, fmt.Errorf("%s is not a definition of %s", address, f.rev)
+}
+
+// owner returns the file that holds what stands at an address: f, or one that
+// f refers to; nil if there is none.
+func (f *file) owner(address string) *file {
+	address, _, _ = strings.Cut(address, "#")
+	folder, ok := strings.CutPrefix(address[:strings.LastIndexByte(address, '/')+1], root)
+	if !ok {
+		return nil
+	}
+	if folder = strings.TrimSuffix(folder, "/"); folder == f.doc.folder {
+		return f
+	}
+	if f.set == nil || !slices.Contains(f.set.Names(), Revision(folder)) {
+		return nil
+	}
+	other, err := f.set.file(Revision(folder))
+	if err != nil {
+		return nil
+	}
+	return other
 }
 
 func (f *file) newCompiler(o Options) *jsonschema.Compiler {
@@ -125,7 +170,7 @@ func (f *file) compile(definition string) (*jsonschema.Schema, error) {
 	if sch := f.compiled[definition]; sch != nil {
 		return sch, nil
 	}
-	sch, err := f.compiler.Compile(f.base() + definition)
+	sch, err := f.compiler.Compile(base(f.doc.folder) + definition)
 	if err != nil {
 		return nil, fmt.Errorf("%s, definition %s: %w", f.rev, definition, err)
 	}

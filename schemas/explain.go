@@ -175,6 +175,15 @@ func (x *explainer) one(e *jsonschema.ValidationError, member, keyword, want, go
 	return []Violation{v}
 }
 
+// owner is the file in which the broken demand stands: an extension's schema
+// refers to the one of the revision that it extends.
+func (x *explainer) owner(e *jsonschema.ValidationError) *file {
+	if owner := x.file.owner(e.SchemaURL); owner != nil {
+		return owner
+	}
+	return x.file
+}
+
 // attribute names the definition and the erratum behind a violation.
 func (x *explainer) attribute(v *Violation, e *jsonschema.ValidationError) {
 	if x.file == nil {
@@ -182,7 +191,8 @@ func (x *explainer) attribute(v *Violation, e *jsonschema.ValidationError) {
 	}
 	definition, pointer := place(e.SchemaURL)
 	v.Definition = definition
-	erratum := x.file.erratumAt(definition, pointer+pointerOf(e.ErrorKind.KeywordPath()))
+	owner := x.owner(e)
+	erratum := owner.erratumAt(definition, pointer+pointerOf(e.ErrorKind.KeywordPath()))
 	if erratum == nil && e.ErrorKind != nil {
 		if k, ok := e.ErrorKind.(*kind.Format); ok {
 			erratum = x.file.assert[k.Want]
@@ -292,7 +302,7 @@ func (x *explainer) wantOf(e *jsonschema.ValidationError, name string) string {
 		return "a value"
 	}
 	definition, pointer := place(e.SchemaURL)
-	schema, ok := follow(x.file.doc.definitions[definition], pointer+"/properties/"+escapePointer(name))
+	schema, ok := follow(x.owner(e).doc.definitions[definition], pointer+"/properties/"+escapePointer(name))
 	m, isObject := schema.(map[string]any)
 	if !ok || !isObject {
 		return "a value"

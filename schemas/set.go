@@ -58,7 +58,7 @@ const (
 	OAuth      Revision = "oauth"                  // the metadata documents of authorization
 )
 
-//go:embed 2024-11-05 2025-03-26 2025-06-18 2025-11-25 2026-07-28 draft extensions oauth
+//go:embed 2024-11-05 2025-03-26 2025-06-18 2025-11-25 2026-07-28 extensions oauth
 var builtin embed.FS
 
 // Set holds the schemas of all revisions. Nothing is read before it is needed,
@@ -148,7 +148,7 @@ func (s *Set) file(rev Revision) (*file, error) {
 	s.mu.Lock()
 	f := s.files[rev]
 	if f == nil {
-		f = &file{rev: rev, advice: s.options.Advice}
+		f = &file{set: s, rev: rev, advice: s.options.Advice}
 		s.files[rev] = f
 	}
 	s.mu.Unlock()
@@ -158,6 +158,7 @@ func (s *Set) file(rev Revision) (*file, error) {
 
 // file is one schema.json with its errata.
 type file struct {
+	set    *Set
 	rev    Revision
 	advice bool
 	once   sync.Once
@@ -176,10 +177,11 @@ type file struct {
 
 func (f *file) load(o Options) error {
 	folder, where := fs.FS(builtin), ""
-	if o.Dir != "" {
+	if o.Dir != "" && f.protocol() {
 		folder, where = os.DirFS(o.Dir), o.Dir+"/"
 	}
-	name := string(f.rev) + "/schema.json"
+	home := f.home(folder)
+	name := home + "/schema.json"
 	raw, err := fs.ReadFile(folder, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s%s: there are no schemas for %q", where, name, f.rev)
@@ -187,7 +189,7 @@ func (f *file) load(o Options) error {
 	if err != nil {
 		return err
 	}
-	if f.doc, err = readDocument(raw); err != nil {
+	if f.doc, err = readDocument(home, raw); err != nil {
 		return fmt.Errorf("%s%s: %w", where, name, err)
 	}
 	f.names = f.doc.names()
@@ -199,11 +201,28 @@ func (f *file) load(o Options) error {
 	return nil
 }
 
+// protocol reports whether the file is one of the protocol's own, which a
+// checkout of the official schema folder holds; extensions are published apart.
+func (f *file) protocol() bool {
+	return f.rev == Draft || slices.Contains(Revisions(), f.rev)
+}
+
+// home names the folder of a revision's schema. The draft has none of its own
+// as long as it equals the latest revision.
+func (f *file) home(folder fs.FS) string {
+	if f.rev == Draft {
+		if _, err := fs.Stat(folder, string(Draft)+"/schema.json"); err != nil {
+			return string(Latest)
+		}
+	}
+	return string(f.rev)
+}
+
 // amend reads the errata and applies them. They are our reading of the
 // revision, so they also hold for the schemas of Options.Dir; what does not fit
 // the text of those is left out.
 func (f *file) amend(o Options) error {
-	name := string(f.rev) + "/errata.yaml"
+	name := f.home(builtin) + "/errata.yaml"
 	raw, err := fs.ReadFile(builtin, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
