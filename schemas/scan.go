@@ -169,7 +169,9 @@ func (s *scanner) separator(closing byte) (done, ok bool) {
 		return false, s.fail(s.pos, "unexpected "+quoteByte(c)+", want ',' or "+quoteByte(closing))
 	}
 	s.pos++
-	s.space()
+	if c == ',' {
+		s.space()
+	}
 	return c == closing, true
 }
 
