@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -43,6 +44,7 @@ type call struct {
 	meta      fields // params._meta
 	caps      fields // the client's capabilities: the session's, or the request's
 	out       outlet
+	header    http.Header // of the HTTP request, in the stateless era
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 

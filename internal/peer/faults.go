@@ -19,3 +19,6 @@ type Fault struct {
 	edit func(*sent) // at a message about to leave
 	head func(*head) // at an HTTP head about to leave
 }
+
+// Faults lists all faults.
+func Faults() []Fault { return nil }

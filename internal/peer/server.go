@@ -164,7 +164,7 @@ func (s *Server) capabilities(r schemas.Revision) obj {
 
 // initialize answers the handshake: the requested revision if it is spoken,
 // else the latest that is (2025-11-25 basic/lifecycle Version Negotiation).
-func (s *Server) initialize(p fields) (schemas.Revision, obj, *rpcError) {
+func (s *Server) initialize(p fields, spoken []schemas.Revision) (schemas.Revision, obj, *rpcError) {
 	wanted, ok := p.text("protocolVersion")
 	_, caps := p.object("capabilities")
 	info, client := p.object("clientInfo")
@@ -173,9 +173,8 @@ func (s *Server) initialize(p fields) (schemas.Revision, obj, *rpcError) {
 	if !ok || !caps || !client || !name || !version {
 		return "", nil, invalidParams("initialize needs protocolVersion, capabilities and clientInfo with name and version")
 	}
-	legacy := s.era(false)
-	rev := legacy[len(legacy)-1]
-	if r := schemas.Revision(wanted); slices.Contains(legacy, r) {
+	rev := spoken[len(spoken)-1]
+	if r := schemas.Revision(wanted); slices.Contains(spoken, r) {
 		rev = r
 	}
 	return rev, obj{

@@ -59,13 +59,22 @@ func (ses *session) open(p packet) (obj, *rpcError) {
 	if ses.opening {
 		return nil, &rpcError{code: codeInvalidRequest, message: "the session is already initialized"}
 	}
-	rev, result, e := ses.srv.initialize(p.params)
+	rev, result, e := ses.srv.initialize(p.params, ses.spoken())
 	if e != nil {
 		return nil, e
 	}
 	ses.opening, ses.rev = true, rev
 	ses.caps, _ = p.params.object("capabilities")
 	return result, nil
+}
+
+// spoken lists the revisions that the session can negotiate: HTTP+SSE ended with
+// 2024-11-05.
+func (ses *session) spoken() []schemas.Revision {
+	if ses.transport == trace.HTTPSSE {
+		return []schemas.Revision{schemas.R20241105}
+	}
+	return ses.srv.era(false)
 }
 
 // receive takes one message that is no batch. Requests run on their own, so
