@@ -29,9 +29,11 @@ func newReporter(conn string, sink trace.Sink, us trace.Side, limits Limits, sto
 	return &reporter{conn: conn, sink: sink, us: us, limits: limits.orDefault(), stop: stop}
 }
 
-// emit hands e to the sink.
+// emit hands e to the sink, unless it is one too many of the peer's. Standard
+// error has a limit of its own.
 func (r *reporter) emit(e trace.Event) {
-	if e.From != r.us && e.Kind != trace.KindClosed && !r.take(1, 0) {
+	free := e.From == r.us || e.Kind == trace.KindClosed || e.Kind == trace.KindStderr
+	if !free && !r.take(1, 0) {
 		return
 	}
 	e.Conn, e.Time = r.conn, time.Now()

@@ -15,7 +15,8 @@
 //
 // What the harness sends is reported just before its first byte leaves, so an
 // answer never stands before its question. Events of one direction of one
-// stream stand in the order of their bytes.
+// stream stand in the order of their bytes. The sink is called with locks held:
+// it must not call the wire.
 //
 // # Ends
 //
@@ -23,10 +24,11 @@
 // with its Exchange set, and the connection with none. On the pipes of a process
 // each side has an end of its own: From is the client when standard input was
 // closed, and the server when the process has ended and all its output has been
-// read. How is one of
+// read, unless it was the client who killed it. A server that closes its output
+// and lives on has one end more. How is one of
 //
 //   - "eof": the bytes ended where their framing says that they may;
-//   - "exit", "signal": a process ended, with Code or Signal;
+//   - "exit", "signal": a process ended, with Code or Signal, whoever made it;
 //   - "reset": a connection that had been made broke off in the middle;
 //   - "error": no connection came about, or what came was not HTTP;
 //   - "timeout": the context of the wire ended;

@@ -1,0 +1,289 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/trace"
+)
+
+// StdioOptions say how to start a server that is spoken to over its pipes.
+type StdioOptions struct {
+	Command []string // the program and its arguments
+	Env     []string // "NAME=value", added to the environment
+	Dir     string   // "" means the current directory
+	Conn    string   // names the connection in events
+	Sink    trace.Sink
+	// Grace is how long the process has, in Close, to end after its standard
+	// input was closed, and again after SIGTERM: 2 s unless given. The
+	// specification says "within a reasonable time" (2025-11-25
+	// basic/lifecycle#stdio).
+	Grace  time.Duration
+	Limits Limits
+}
+
+const sigkill = "SIGKILL"
+
+// stdio is the pipes of one server process.
+type stdio struct {
+	child *child
+	grace time.Duration
+	rep   *reporter
+	in    *writer
+	out   chan struct{} // closed at the end of standard output
+	err   chan struct{} // closed at the end of standard error
+	ended chan struct{} // closed when nothing is left
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc // kills
+
+	mu    sync.Mutex
+	asked time.Time // when the process was first asked to end
+	how   []string  // what it was asked by
+}
+
+// OpenStdio starts a server process in a process group of its own and returns
+// the wire to it. ctx bounds the life of the process: when it ends, the group
+// is killed.
+func OpenStdio(ctx context.Context, o StdioOptions) (Wire, error) {
+	if o.Grace <= 0 {
+		o.Grace = 2 * time.Second
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("starting the server: %w", err)
+	}
+	c, err := startChild(o.Command, o.Env, o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	w := &stdio{
+		child: c, grace: o.Grace,
+		out: make(chan struct{}), err: make(chan struct{}), ended: make(chan struct{}),
+	}
+	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	w.rep = newReporter(o.Conn, o.Sink, trace.Client, o.Limits, func() { w.cancel(errFlood) })
+	w.in = newWriter(c.stdin, w.rep)
+	go readLines(c.stdout, w.rep, w.out)
+	go readStderr(c.stderr, w.rep, w.err)
+	go w.watch()
+	return w, nil
+}
+
+// readLines reports what the peer writes, line by line, until its end.
+func readLines(from io.Reader, rep *reporter, done chan<- struct{}) error {
+	defer close(done)
+	l := lines{max: rep.limits.Message, emit: func(line []byte, over int64) {
+		rep.payload(trace.Event{From: rep.us.Peer(), Data: line}, over)
+	}}
+	defer l.Close()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		rep.take(0, n)
+		l.Write(buf[:n])
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// readStderr reports standard error up to the limit and drops the rest. A
+// server may write what it likes there, so nothing of it counts as a flood.
+func readStderr(from io.Reader, rep *reporter, done chan<- struct{}) {
+	defer close(done)
+	const longest = 64 << 10
+	left := rep.limits.Stderr
+	l := lines{max: longest, emit: func(line []byte, over int64) {
+		if left <= 0 {
+			return
+		}
+		e := trace.Event{Kind: trace.KindStderr, From: trace.Server, Data: line}
+		if over > 0 {
+			e.Data, e.Note = cut(line, over, longest)
+		}
+		const beside = 64 // what an event costs beside its bytes
+		if left -= int64(len(line)) + beside; left <= 0 {
+			e.Note = fmt.Sprintf("standard error is longer than %d bytes: the rest is not recorded", rep.limits.Stderr)
+		}
+		rep.emit(e)
+	}}
+	defer l.Close()
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := from.Read(buf)
+		l.Write(buf[:n])
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Send writes o.Data as a line.
+func (w *stdio) Send(ctx context.Context, o Out) (string, error) {
+	return "", w.in.write(ctx, o.Data, o.Partial)
+}
+
+// Do performs close-stdin, terminate and drop.
+func (w *stdio) Do(ctx context.Context, a Act) (string, error) {
+	switch a.Do {
+	case CloseStdin:
+		return "", w.closeStdin(ctx)
+	case Terminate:
+		return "", w.terminate()
+	case Drop:
+		w.ask(sigkill)
+		w.cancel(errDropped)
+		select {
+		case <-w.ended:
+			return "", nil
+		case <-ctx.Done():
+			return "", fmt.Errorf("killing the server: %w", ctx.Err())
+		}
+	}
+	return "", fmt.Errorf("%s over stdio: %w", a.Do, ErrUnsupported)
+}
+
+func (w *stdio) closeStdin(ctx context.Context) error {
+	w.ask("end of standard input")
+	_, err := w.in.close(ctx, trace.End{How: "closed-by-us", Detail: "standard input"})
+	return err
+}
+
+func (w *stdio) terminate() error {
+	select {
+	case <-w.child.done:
+		return fmt.Errorf("sending SIGTERM: %w", ErrClosed)
+	default:
+	}
+	w.ask("SIGTERM")
+	if err := w.child.terminate(); err != nil {
+		return fmt.Errorf("sending SIGTERM: %w", err)
+	}
+	return nil
+}
+
+func (w *stdio) ask(by string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.how) == 0 {
+		w.asked = time.Now()
+	}
+	w.how = append(w.how, by)
+}
+
+// Close ends the process as 2024-11-05 to 2025-11-25 basic/lifecycle (shutdown,
+// stdio) and 2026-07-28 basic/transports/stdio say: standard input is closed,
+// and what does not end by itself gets SIGTERM and then SIGKILL.
+func (w *stdio) Close(ctx context.Context) error {
+	soon, cancel := context.WithTimeout(ctx, w.grace)
+	defer cancel()
+	select {
+	case <-w.ended:
+		return nil
+	default:
+	}
+	_ = w.closeStdin(soon) // whether it was open still or not
+	if w.within(ctx) {
+		return nil
+	}
+	if w.terminate() == nil && w.within(ctx) {
+		return nil
+	}
+	w.ask(sigkill)
+	w.cancel(errClosing)
+	<-w.ended
+	return nil
+}
+
+// within reports whether the process ends within the grace.
+func (w *stdio) within(ctx context.Context) bool {
+	late := time.NewTimer(w.grace)
+	defer late.Stop()
+	select {
+	case <-w.ended:
+		return true
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// watch sees the process to its end and clears up behind it.
+func (w *stdio) watch() {
+	defer close(w.ended)
+	unkill := context.AfterFunc(w.ctx, w.child.kill)
+	select {
+	case <-w.out:
+		w.awaitExit()
+	case <-w.child.done:
+	}
+	unkill()
+	w.drain()
+	w.in.abandon()
+	end, from := w.end()
+	w.rep.emit(trace.Event{Kind: trace.KindClosed, From: from, End: &end})
+	w.cancel(errClosing)
+}
+
+// awaitExit waits for a process that has closed its standard output. If it
+// lingers, that end is reported by itself: nothing more can come.
+func (w *stdio) awaitExit() {
+	late := time.NewTimer(w.grace)
+	defer late.Stop()
+	select {
+	case <-w.child.done:
+		return
+	case <-late.C:
+	}
+	w.rep.emit(trace.Event{Kind: trace.KindClosed, From: trace.Server, End: &trace.End{
+		How: "eof", Detail: "standard output was closed, the process goes on",
+	}})
+	<-w.child.done
+}
+
+// drain reads what the process left in its pipes. Descendants of it may hold
+// them open, and have no business to after the grace.
+func (w *stdio) drain() {
+	defer time.AfterFunc(w.grace, w.letGo).Stop()
+	defer context.AfterFunc(w.ctx, w.letGo)()
+	<-w.out
+	<-w.err
+	w.letGo()
+}
+
+// letGo kills what is left of the group and closes our ends of its pipes.
+func (w *stdio) letGo() {
+	w.child.kill()
+	w.child.stdout.Close()
+	w.child.stderr.Close()
+}
+
+// end says how the process ended, and who ended it.
+func (w *stdio) end() (trace.End, trace.Side) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	end := trace.End{How: "exit"}
+	if end.Code, end.Signal = w.child.fate(); end.Signal != "" {
+		end.How = "signal"
+	}
+	if len(w.how) > 0 {
+		end.After = time.Since(w.asked)
+		end.Detail = "asked to end by " + strings.Join(w.how, ", then ")
+	}
+	cause := context.Cause(w.ctx)
+	if cause == nil || end.Signal != sigkill {
+		return end, trace.Server
+	}
+	switch cause {
+	case errFlood:
+		end.Detail = w.rep.flood()
+	case errDropped, errClosing:
+	default:
+		end.How, end.Detail = "timeout", cause.Error()
+	}
+	return end, trace.Client
+}
