@@ -1,0 +1,24 @@
+//go:build !unix
+
+package process
+
+import (
+	"os"
+	"os/exec"
+)
+
+// terminate is the hardest way here, for there is no other.
+var terminate = os.Kill
+
+func ownGroup(*exec.Cmd) {}
+
+func signalGroup(p *os.Process, sig os.Signal) error { return p.Signal(sig) }
+
+func members(int) int { return 0 }
+
+func exitOf(s *os.ProcessState, err error) Exit {
+	if s == nil {
+		return Exit{How: "error", Err: err}
+	}
+	return Exit{How: "exit", Code: s.ExitCode()}
+}
