@@ -26,6 +26,10 @@ type StdioOptions struct {
 	Limits Limits
 }
 
+// StandardInput is the Detail of the event that the harness has closed the
+// standard input of a server: the connection goes on in the other direction.
+const StandardInput = "standard input"
+
 const sigkill = "SIGKILL"
 
 // stdio is the pipes of one server process.
@@ -149,7 +153,7 @@ func (w *stdio) Do(ctx context.Context, a Act) (string, error) {
 
 func (w *stdio) closeStdin(ctx context.Context) error {
 	w.ask("end of standard input")
-	_, err := w.in.close(ctx, trace.End{How: "closed-by-us", Detail: "standard input"})
+	_, err := w.in.close(ctx, trace.End{How: "closed-by-us", Detail: StandardInput})
 	return err
 }
 

@@ -1,0 +1,267 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/scenarios"
+	"github.com/mcp-conform/mcp-conform/schemas"
+	"github.com/mcp-conform/mcp-conform/trace"
+)
+
+// survey is what a target said about itself under one offer.
+type survey struct {
+	offer                    Offer
+	capabilities             json.RawMessage
+	name, version            string
+	tools, prompts, resource []string
+	slowest                  time.Duration // of the answers after the first
+}
+
+// vars are the variables that an offer gives to scenarios.
+func (s *survey) vars(n scenarios.Needs) scenarios.Vars {
+	v := scenarios.Vars{}
+	for _, x := range []struct {
+		name, need string
+		listed     []string
+	}{
+		{scenarios.VarTool, n.Tool, s.tools},
+		{scenarios.VarPrompt, n.Prompt, s.prompts},
+		{scenarios.VarResource, n.Resource, s.resource},
+	} {
+		switch {
+		case x.need == scenarios.Any && len(x.listed) > 0:
+			v[x.name] = jsonString(x.listed[0])
+		case x.need != "":
+			v[x.name] = jsonString(x.need)
+		}
+	}
+	return v
+}
+
+// lacks says what a scenario needs and the target has not, "" if nothing.
+func (s *survey) lacks(n scenarios.Needs, role trace.Side) string {
+	for _, side := range []struct {
+		of   trace.Side
+		path string
+	}{{trace.Server, n.Server}, {trace.Client, n.Client}} {
+		if side.path != "" && side.of == role && !conformance.Declares(s.capabilities, side.path) {
+			return fmt.Sprintf("the %s does not declare %s", role, side.path)
+		}
+	}
+	for _, x := range []struct {
+		what, need string
+		listed     []string
+	}{{"tool", n.Tool, s.tools}, {"prompt", n.Prompt, s.prompts}, {"resource", n.Resource, s.resource}} {
+		switch {
+		case x.need == scenarios.Any && len(x.listed) == 0:
+			return "the server lists no " + x.what
+		case x.need != "" && x.need != scenarios.Any && !slices.Contains(x.listed, x.need):
+			return fmt.Sprintf("the server lists no %s %s", x.what, x.need)
+		}
+	}
+	return ""
+}
+
+// discover proposes each revision over each transport, on a connection of its
+// own, and returns what the target really speaks.
+func (r *run) discover(ctx context.Context) error {
+	var offers []Offer
+	for _, t := range r.transports {
+		for _, rev := range r.revisions {
+			offers = append(offers, Offer{rev, t})
+		}
+	}
+	p := &probing{run: r}
+	patient, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p.hurry = cancel
+	r.each(len(offers), func(i int) { p.probe(ctx, patient, offers[i]) })
+	if p.grace != nil {
+		p.grace.Stop()
+	}
+	byOffer := func(a, b Offer) int {
+		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.Transport, b.Transport))
+	}
+	slices.SortFunc(r.surveys, func(a, b *survey) int { return byOffer(a.offer, b.offer) })
+	slices.SortFunc(r.out.Refused, func(a, b Refusal) int { return byOffer(a.Offer, b.Offer) })
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(r.surveys) == 0 {
+		return unreachable(r.opts.Target.where(), errors.New(p.reasons()))
+	}
+	r.settle()
+	return nil
+}
+
+// settle takes over what the surveys say about the target and its pace.
+func (r *run) settle() {
+	for _, s := range r.surveys {
+		r.out.Offers = append(r.out.Offers, s.offer)
+		r.limits.answer = max(r.limits.answer, 10*s.slowest)
+		if s.name != "" {
+			r.out.Subject.Name, r.out.Subject.Version = s.name, s.version
+		}
+	}
+	r.limits.answer = min(r.limits.answer, longestAnswer)
+	r.out.Subject.Transport = r.surveys[0].offer.Transport
+}
+
+const (
+	// startLimit is how long a target may take from its start to its first
+	// answer. Servers that are fetched or compiled on the way take that long.
+	startLimit = 60 * time.Second
+	// An answer may take ten times as long as the slowest seen while exploring,
+	// and no less and no more than this. A server in a shell script needs 0.1 s.
+	shortestAnswer = 5 * time.Second
+	longestAnswer  = 60 * time.Second
+)
+
+// probing is the exploration of one target. Once it has answered in one
+// revision, silence in another ends soon: a server may not answer what it does
+// not understand.
+type probing struct {
+	run   *run
+	hurry func()
+	mu    sync.Mutex
+	grace *time.Timer
+	began time.Time
+}
+
+func (p *probing) answered(since time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.grace == nil {
+		rest := max(shortestAnswer, 10*time.Since(since))
+		p.grace = time.AfterFunc(p.run.limits.scale(rest), p.hurry)
+	}
+}
+
+func (p *probing) probe(ctx, patient context.Context, o Offer) {
+	began := time.Now()
+	s, err := p.ask(ctx, patient, o, func() { p.answered(began) })
+	r := p.run
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.out.Refused = append(r.out.Refused, Refusal{o, err.Error()})
+		return
+	}
+	r.surveys = append(r.surveys, s)
+}
+
+// ask opens a connection for one offer and looks around.
+func (p *probing) ask(ctx, patient context.Context, o Offer, answered func()) (*survey, error) {
+	c, err := p.run.connect(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	s := &survey{offer: o}
+	err = s.open(patient, c, p.run.limits.scale(startLimit))
+	var no *refused
+	if err == nil || errors.As(err, &no) {
+		answered()
+	}
+	if err == nil {
+		s.list(ctx, c, p.run.limits.scale(longestAnswer))
+	}
+	p.run.close(ctx, c, err == nil)
+	if patient.Err() != nil && ctx.Err() == nil && err != nil {
+		err = errors.New("no answer, while other revisions were answered long since")
+	}
+	return s, err
+}
+
+// open does what opens a conversation in the revision, and learns who is there.
+func (s *survey) open(ctx context.Context, c *conn, limit time.Duration) error {
+	if !s.offer.Revision.Stateless() {
+		if err := c.handshake(ctx, nil, "", limit); err != nil {
+			return err
+		}
+		s.capabilities, _ = schemas.Member(c.opened.msg.Result, "capabilities")
+		s.introduced(schemas.Member(c.opened.msg.Result, "serverInfo"))
+		return nil
+	}
+	x, err := c.alive(ctx, limit)
+	if err != nil {
+		return err
+	}
+	if x.msg.Kind == schemas.Error {
+		return &refused{"server/discover was answered with the error " + excerpt(x.msg.Error)}
+	}
+	var versions []string
+	if v, ok := schemas.Member(x.msg.Result, "supportedVersions"); ok {
+		// What is no list of strings is for the judge; here it offers nothing.
+		_ = json.Unmarshal(v, &versions)
+	}
+	if !slices.Contains(versions, string(s.offer.Revision)) {
+		return &refused{fmt.Sprintf("server/discover lists the versions %v", versions)}
+	}
+	s.capabilities, _ = schemas.Member(x.msg.Result, "capabilities")
+	s.introduced(schemas.Member(x.msg.Result, "_meta", "io.modelcontextprotocol/serverInfo"))
+	return nil
+}
+
+func (s *survey) introduced(info json.RawMessage, _ bool) {
+	name, _ := schemas.Member(info, "name")
+	version, _ := schemas.Member(info, "version")
+	s.name, s.version = text(name), text(version)
+}
+
+// list learns the names of what the server has, from the first page of each list.
+func (s *survey) list(ctx context.Context, c *conn, limit time.Duration) {
+	for _, l := range []struct {
+		capability, method, items, key string
+		to                             *[]string
+	}{
+		{"tools", "tools/list", "tools", "name", &s.tools},
+		{"prompts", "prompts/list", "prompts", "name", &s.prompts},
+		{"resources", "resources/list", "resources", "uri", &s.resource},
+	} {
+		if !conformance.Declares(s.capabilities, l.capability) {
+			continue
+		}
+		began := time.Now()
+		q, err := c.request(ctx, l.method, nil)
+		if err != nil {
+			return // the connection is gone; the judge has seen it
+		}
+		x, err := c.reply(ctx, q, limit)
+		if err != nil {
+			return
+		}
+		s.slowest = max(s.slowest, time.Since(began))
+		raw, _ := schemas.Member(x.msg.Result, l.items)
+		var items []map[string]json.RawMessage
+		if json.Unmarshal(raw, &items) != nil {
+			continue // no list: for the judge
+		}
+		for _, it := range items {
+			if k := it[l.key]; len(k) > 0 && k[0] == '"' {
+				*l.to = append(*l.to, text(k))
+			}
+		}
+	}
+}
+
+// reasons joins why nothing is offered; equal reasons are given once.
+func (p *probing) reasons() string {
+	var parts []string
+	seen := map[string]bool{}
+	for _, f := range p.run.out.Refused {
+		if !seen[f.Reason] {
+			seen[f.Reason] = true
+			parts = append(parts, fmt.Sprintf("%s over %s: %s", f.Revision, f.Transport, f.Reason))
+		}
+	}
+	return strings.Join(parts, "; ")
+}

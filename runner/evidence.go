@@ -1,0 +1,107 @@
+package runner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/scenarios"
+)
+
+// say adds evidence on a requirement, if it applies to this conversation.
+func (v *conversation) say(req string, e conformance.Evidence) {
+	if req == "" {
+		return
+	}
+	r, ok := v.catalogue.Get(req)
+	if ok {
+		if _, stands := r.In[v.c.dress.revision]; !stands {
+			return
+		}
+		if len(r.Transports) > 0 && !slices.Contains(r.Transports, v.c.offer.Transport) {
+			return
+		}
+	}
+	e.Requirement = req
+	e.Side = v.s.Target
+	e.Revision = v.c.dress.revision
+	e.Transport = v.c.offer.Transport
+	e.Scenario = v.s.ID
+	v.evidence = append(v.evidence, e)
+}
+
+// shows begins evidence with the event that shows it.
+func (v *conversation) shows(x *entry) conformance.Evidence {
+	if x == nil {
+		return conformance.Evidence{}
+	}
+	w := excerpt(x.Data)
+	if x.HTTP != nil {
+		w = fmt.Sprintf("HTTP %d", x.HTTP.Status)
+	}
+	return conformance.Evidence{Event: x.Seq, Wire: w}
+}
+
+// pass says that the step itself was the check and that it went well.
+func (v *conversation) pass(st *scenarios.Step, x *entry) {
+	e := v.shows(x)
+	e.Verdict = conformance.Pass
+	v.say(st.Req, e)
+}
+
+// fail ends the scenario: what the step awaited did not come.
+func (v *conversation) fail(st *scenarios.Step, why string) {
+	v.say(st.Req, conformance.Evidence{Verdict: conformance.Fail, Detail: v.s.Title, Want: awaitedBy(st), Got: why})
+	v.stopped = why
+	v.checksUntested(st)
+}
+
+// stop ends the scenario without blaming the target.
+func (v *conversation) stop(st *scenarios.Step, why string) {
+	v.stopped = why
+	v.untested(st)
+}
+
+func (v *conversation) untested(st *scenarios.Step) {
+	v.say(st.Req, conformance.Evidence{Verdict: conformance.Untested, Detail: v.s.ID + ": " + v.stopped})
+	v.checksUntested(st)
+}
+
+func (v *conversation) checksUntested(st *scenarios.Step) {
+	for _, c := range st.Checks {
+		v.say(c.Req, conformance.Evidence{Verdict: conformance.Untested, Detail: v.s.ID + ": " + v.stopped})
+	}
+}
+
+func awaitedBy(st *scenarios.Step) string {
+	switch {
+	case st.Expect != nil:
+		return describe(st.Expect)
+	case st.Walk != nil:
+		return "an answer to " + st.Walk.Call
+	case st.Use != nil:
+		return "an answer to initialize"
+	}
+	return "a sign of life"
+}
+
+// verdict folds the evidence of the scenario: a failure wins, and a scenario
+// that proved nothing is untested.
+func (v *conversation) verdict() (conformance.Verdict, string) {
+	passed := false
+	for _, e := range v.evidence {
+		switch e.Verdict {
+		case conformance.Fail:
+			return conformance.Fail, fmt.Sprintf("%s: want %s, got %s", e.Requirement, e.Want, e.Got)
+		case conformance.Pass:
+			passed = true
+		}
+	}
+	switch {
+	case v.stopped != "":
+		return conformance.Untested, v.stopped
+	case !passed:
+		return conformance.Untested, "no requirement of this revision and transport was exercised"
+	}
+	return conformance.Pass, ""
+}

@@ -1,0 +1,66 @@
+package runner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/scenarios"
+)
+
+// span says which scenario had the connection from an event on.
+type span struct {
+	from   int64
+	id     string
+	breaks []string
+}
+
+// enter notes that from now on the connection belongs to a scenario.
+func (c *conn) enter(s *scenarios.Scenario) {
+	c.journal.mu.Lock()
+	defer c.journal.mu.Unlock()
+	c.spans = append(c.spans, span{c.journal.last + 1, s.ID, s.Breaks})
+}
+
+func (c *conn) hasEnded() bool {
+	c.journal.mu.Lock()
+	defer c.journal.mu.Unlock()
+	return c.journal.ended != nil
+}
+
+// owner returns the scenario during which an event happened.
+func (c *conn) owner(event int64) string {
+	id := ""
+	for _, s := range c.spans {
+		if event == 0 && len(c.spans) > 1 {
+			return "" // nothing shows which of them it was
+		}
+		if event == 0 || s.from <= event {
+			id = s.id
+		}
+	}
+	return id
+}
+
+// onPurpose reports whether the harness broke a rule because a scenario wanted it.
+func (c *conn) onPurpose(e conformance.Evidence) bool {
+	return c.journal.onPurpose[e.Event] || slices.ContainsFunc(c.spans, func(s span) bool {
+		return slices.Contains(s.breaks, e.Requirement)
+	})
+}
+
+// sort separates what a judge has to say about the target from what it holds
+// against the harness, which is returned as errors unless it was on purpose.
+func (c *conn) sort(es []conformance.Evidence) (target []conformance.Evidence, harness []error) {
+	for _, e := range es {
+		e.Scenario = c.owner(e.Event)
+		switch {
+		case e.Side != c.us:
+			target = append(target, e)
+		case e.Verdict == conformance.Fail && !c.onPurpose(e):
+			harness = append(harness, fmt.Errorf("connection %s, %s: the harness itself broke %s: %s (want %s, got %s): %s",
+				c.id, e.Scenario, e.Requirement, e.Detail, e.Want, e.Got, e.Wire))
+		}
+	}
+	return target, harness
+}
