@@ -82,7 +82,7 @@ func junitOf(q Requirement) junitCase {
 	c := junitCase{Class: q.Area, Name: q.ID}
 	switch {
 	case q.Verdict == conformance.Untested:
-		c.Skipped = &junitMessage{Message: "untested: nothing on the wire exercised it"}
+		c.Skipped = &junitMessage{Message: clean("untested: " + q.Reason)}
 	case q.Verdict != conformance.Fail:
 	case q.Level.Mandatory() && q.Disputed == "":
 		c.Failure = &junitMessage{Type: string(q.Level), Message: clean(firstLine(summary(q))), Body: clean(explain(q))}
@@ -149,6 +149,9 @@ func lines(f Finding, q Requirement) [][2]string {
 		put("in", strings.TrimSpace(f.Scenario+" over "+string(f.Transport)))
 	}
 	put("cause", f.Cause)
+	for _, c := range f.Consequences {
+		put("thus", c.Requirement+": "+c.Detail)
+	}
 	put("spec", q.Link)
 	put("fix", f.Fix)
 	return out

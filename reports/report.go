@@ -66,10 +66,13 @@ type Score struct {
 	Revision schemas.Revision `json:"revision"`
 	Role     trace.Side       `json:"role"`
 	// Verdict is "conforms", "incomplete" (nothing failed, but a core MUST was
-	// not judged) or "does not conform".
-	Verdict string `json:"verdict"`
-	Must    Count  `json:"must"`   // MUST and MUST NOT
-	Should  Count  `json:"should"` // SHOULD and SHOULD NOT; never part of the verdict
+	// not judged), "does not conform", or "untested" (nothing was judged at all).
+	Verdict conformance.Standing `json:"verdict"`
+	Must    Count                `json:"must"`   // MUST and MUST NOT
+	Should  Count                `json:"should"` // SHOULD and SHOULD NOT; never part of the verdict
+	// Missing names the core MUSTs that were not judged: those that keep an
+	// otherwise clean score from "conforms".
+	Missing []string `json:"missing"`
 }
 
 // Count counts requirements, not checks: one that failed once in a thousand
@@ -97,7 +100,8 @@ type Requirement struct {
 	Disputed string              `json:"disputed,omitempty"` // the text reads two ways (link): reported, never scored
 	Core     bool                `json:"core"`               // demanded of everybody, whatever was declared
 	Verdict  conformance.Verdict `json:"verdict"`
-	Passes   int                 `json:"passes"` // how often it was seen to hold
+	Reason   string              `json:"reason,omitempty"` // why it is untested
+	Passes   int                 `json:"passes"`           // how often it was seen to hold
 	Findings []Finding           `json:"findings"`
 }
 
@@ -113,6 +117,23 @@ type Finding struct {
 	Cause     string          `json:"cause,omitempty"` // the requirement whose failure explains this one
 	Fix       string          `json:"fix,omitempty"`
 	Count     int             `json:"count"` // how often it was seen
+	// More says where else it was seen: the next few places.
+	More []Place `json:"more,omitempty"`
+	// Consequences are failures that this one explains. They do not count.
+	Consequences []Consequence `json:"consequences,omitempty"`
+}
+
+// Place is where a finding was seen again.
+type Place struct {
+	Event    int64  `json:"event,omitempty"`
+	Scenario string `json:"scenario,omitempty"`
+}
+
+// Consequence is a failure that another finding explains.
+type Consequence struct {
+	Requirement string `json:"requirement"`
+	Detail      string `json:"detail"`
+	Count       int    `json:"count"`
 }
 
 // Scenario is one scripted conversation under one offer.

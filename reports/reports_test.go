@@ -34,7 +34,7 @@ func sample() *reports.Report {
 	return &reports.Report{
 		Format: reports.Format, Version: reports.Version, Tool: "mcp-conform test",
 		Subject: reports.Subject{Role: "server", Name: "demo", Version: "1.0", Transport: trace.Stdio, Command: "demo --flag"},
-		Scores: []reports.Score{{Revision: schemas.R20251125, Role: trace.Server, Verdict: "does not conform",
+		Scores: []reports.Score{{Revision: schemas.R20251125, Role: trace.Server, Verdict: conformance.DoesNot, Missing: []string{"E-UNTESTED"},
 			Must:   reports.Count{Passed: 1, Failed: 1, Untested: 1, Applicable: 3},
 			Should: reports.Count{Failed: 1, Applicable: 1}}},
 		Requirements: []reports.Requirement{

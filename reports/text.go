@@ -204,13 +204,19 @@ func (p *page) scores(r *Report) {
 	}
 	p.printf("%s\n", p.paint(dim, "revision    role    verdict            MUST passed  judged            SHOULD passed  judged"))
 	for _, s := range r.Scores {
-		sgr := map[string]string{"conforms": green, "incomplete": yellow}[s.Verdict]
-		if sgr == "" {
-			sgr = red
-		}
-		p.printf("%-11s %-7s %s  %-11s  %-16s  %-13s  %s\n", s.Revision, s.Role, p.paint(sgr, fmt.Sprintf("%-17s", s.Verdict)),
+		p.printf("%-11s %-7s %s  %-11s  %-16s  %-13s  %s\n", s.Revision, s.Role, p.paint(standing(s.Verdict), fmt.Sprintf("%-17s", s.Verdict)),
 			passed(s.Must), judged(s.Must), passed(s.Should), judged(s.Should))
 	}
+}
+
+func standing(s conformance.Standing) string {
+	switch s {
+	case conformance.Conforms:
+		return green
+	case conformance.Incomplete:
+		return yellow
+	}
+	return red
 }
 
 func passed(c Count) string { return fmt.Sprintf("%d/%d", c.Passed, c.Judged()) }
