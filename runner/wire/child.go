@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"sync/atomic"
 )
 
 // child is a process in a process group of its own, with our ends of its pipes.
@@ -16,8 +15,7 @@ type child struct {
 	done   chan struct{} // closed when the process has ended; then state is set
 	state  *os.ProcessState
 
-	cmd    *exec.Cmd
-	killed atomic.Bool // by kill, where the state does not tell
+	cmd *exec.Cmd
 }
 
 // startChild starts a process. Its pipes are given to it as files, so that

@@ -9,15 +9,11 @@ func ownGroup(*exec.Cmd) {}
 
 func (c *child) terminate() error { return c.cmd.Process.Kill() }
 
-func (c *child) kill() {
-	if c.cmd.Process.Kill() == nil {
-		c.killed.Store(true)
-	}
-}
+func (c *child) kill() { _ = c.cmd.Process.Kill() }
 
-// fate says how the process ended; that it was killed shows nowhere but here.
-func (c *child) fate() (code int, signal string) {
-	if c.killed.Load() {
+// fate says how the process ended; its state does not show that we killed it.
+func (c *child) fate(killed bool) (code int, signal string) {
+	if killed {
 		return 0, sigkill
 	}
 	return c.state.ExitCode(), ""

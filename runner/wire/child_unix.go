@@ -19,7 +19,8 @@ func (c *child) kill() { _ = c.signal(syscall.SIGKILL) }
 func (c *child) signal(s syscall.Signal) error { return syscall.Kill(-c.cmd.Process.Pid, s) }
 
 // fate says how the process ended: its exit code, or the name of the signal.
-func (c *child) fate() (code int, signal string) {
+// It needs not be told whether we killed it.
+func (c *child) fate(bool) (code int, signal string) {
 	ws, ok := c.state.Sys().(syscall.WaitStatus)
 	if !ok || !ws.Signaled() {
 		return c.state.ExitCode(), ""

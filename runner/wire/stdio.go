@@ -271,7 +271,7 @@ func (w *stdio) end() (trace.End, trace.Side) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	end := trace.End{How: "exit"}
-	if end.Code, end.Signal = w.child.fate(); end.Signal != "" {
+	if end.Code, end.Signal = w.child.fate(w.ctx.Err() != nil); end.Signal != "" {
 		end.How = "signal"
 	}
 	if len(w.how) > 0 {
