@@ -4,10 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
+	"github.com/mcp-conform/mcp-conform/runner/process"
 	"github.com/mcp-conform/mcp-conform/trace"
 )
 
@@ -26,21 +30,20 @@ type StdioOptions struct {
 	Limits Limits
 }
 
-// StandardInput is the Detail of the event that the harness has closed the
-// standard input of a server: the connection goes on in the other direction.
+// StandardInput is the Detail of the closed event that says that the harness
+// closed the standard input of a server; the connection lives on in the other
+// direction.
 const StandardInput = "standard input"
-
-const sigkill = "SIGKILL"
 
 // stdio is the pipes of one server process.
 type stdio struct {
-	child *child
-	grace time.Duration
-	rep   *reporter
-	in    *writer
-	out   chan struct{} // closed at the end of standard output
-	err   chan struct{} // closed at the end of standard error
-	ended chan struct{} // closed when nothing is left
+	process *process.Process
+	grace   time.Duration
+	rep     *reporter
+	in      *writer
+	out     chan struct{} // closed at the end of standard output
+	err     chan struct{} // closed at the end of standard error
+	ended   chan struct{} // closed when nothing is left
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc // kills
@@ -60,19 +63,19 @@ func OpenStdio(ctx context.Context, o StdioOptions) (Wire, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("starting the server: %w", err)
 	}
-	c, err := startChild(o.Command, o.Env, o.Dir)
+	p, err := process.Start(process.Spec{Command: o.Command, Env: o.Env, Dir: o.Dir})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("opening the pipes of a server: %w", err)
 	}
 	w := &stdio{
-		child: c, grace: o.Grace,
+		process: p, grace: o.Grace,
 		out: make(chan struct{}), err: make(chan struct{}), ended: make(chan struct{}),
 	}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	w.rep = newReporter(o.Conn, o.Sink, trace.Client, o.Limits, func() { w.cancel(errFlood) })
-	w.in = newWriter(c.stdin, w.rep)
-	go readLines(c.stdout, w.rep, w.out)
-	go readStderr(c.stderr, w.rep, w.err)
+	w.in = newWriter(p.Stdin, w.rep)
+	go readLines(p.Stdout, w.rep, w.out)
+	go readStderr(p.Stderr, w.rep, w.err)
 	go w.watch()
 	return w, nil
 }
@@ -139,7 +142,7 @@ func (w *stdio) Do(ctx context.Context, a Act) (string, error) {
 	case Terminate:
 		return "", w.terminate()
 	case Drop:
-		w.ask(sigkill)
+		w.ask("SIGKILL")
 		w.cancel(errDropped)
 		select {
 		case <-w.ended:
@@ -159,15 +162,12 @@ func (w *stdio) closeStdin(ctx context.Context) error {
 
 func (w *stdio) terminate() error {
 	select {
-	case <-w.child.done:
+	case <-w.process.Done():
 		return fmt.Errorf("sending SIGTERM: %w", ErrClosed)
 	default:
 	}
 	w.ask("SIGTERM")
-	if err := w.child.terminate(); err != nil {
-		return fmt.Errorf("sending SIGTERM: %w", err)
-	}
-	return nil
+	return w.process.Signal(syscall.SIGTERM)
 }
 
 func (w *stdio) ask(by string) {
@@ -191,44 +191,30 @@ func (w *stdio) Close(ctx context.Context) error {
 	default:
 	}
 	_ = w.closeStdin(soon) // whether it was open still or not
-	if w.within(ctx) {
-		return nil
-	}
-	if w.terminate() == nil && w.within(ctx) {
-		return nil
-	}
-	w.ask(sigkill)
-	w.cancel(errClosing)
+	w.process.End(ctx, w.grace)
 	<-w.ended
 	return nil
-}
-
-// within reports whether the process ends within the grace.
-func (w *stdio) within(ctx context.Context) bool {
-	late := time.NewTimer(w.grace)
-	defer late.Stop()
-	select {
-	case <-w.ended:
-		return true
-	case <-late.C:
-	case <-ctx.Done():
-	}
-	return false
 }
 
 // watch sees the process to its end and clears up behind it.
 func (w *stdio) watch() {
 	defer close(w.ended)
-	unkill := context.AfterFunc(w.ctx, w.child.kill)
+	unkill := context.AfterFunc(w.ctx, func() {
+		_ = w.process.Signal(os.Kill) // what cannot be killed shows as a process that stays
+	})
+	defer unkill()
 	select {
 	case <-w.out:
 		w.awaitExit()
-	case <-w.child.done:
+	case <-w.process.Done():
 	}
-	unkill()
-	w.drain()
+	exited := time.Now()
+	exit := w.process.End(w.ctx, w.grace) // of those that it left behind, who may hold the pipes
+	<-w.out
+	<-w.err
+	w.process.Close()
 	w.in.abandon()
-	end, from := w.end()
+	end, from := w.end(exit, exited)
 	w.rep.emit(trace.Event{Kind: trace.KindClosed, From: from, End: &end})
 	w.cancel(errClosing)
 }
@@ -239,53 +225,47 @@ func (w *stdio) awaitExit() {
 	late := time.NewTimer(w.grace)
 	defer late.Stop()
 	select {
-	case <-w.child.done:
+	case <-w.process.Done():
 		return
 	case <-late.C:
 	}
 	w.rep.emit(trace.Event{Kind: trace.KindClosed, From: trace.Server, End: &trace.End{
 		How: "eof", Detail: "standard output was closed, the process goes on",
 	}})
-	<-w.child.done
-}
-
-// drain reads what the process left in its pipes. Descendants of it may hold
-// them open, and have no business to after the grace.
-func (w *stdio) drain() {
-	defer time.AfterFunc(w.grace, w.letGo).Stop()
-	defer context.AfterFunc(w.ctx, w.letGo)()
-	<-w.out
-	<-w.err
-	w.letGo()
-}
-
-// letGo kills what is left of the group and closes our ends of its pipes.
-func (w *stdio) letGo() {
-	w.child.kill()
-	w.child.stdout.Close()
-	w.child.stderr.Close()
+	<-w.process.Done()
 }
 
 // end says how the process ended, and who ended it.
-func (w *stdio) end() (trace.End, trace.Side) {
+func (w *stdio) end(exit process.Exit, exited time.Time) (trace.End, trace.Side) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	end := trace.End{How: "exit"}
-	if end.Code, end.Signal = w.child.fate(w.ctx.Err() != nil); end.Signal != "" {
-		end.How = "signal"
+	end := trace.End{How: exit.How, Code: exit.Code, Signal: exit.Signal}
+	if exit.Step == "SIGTERM" || exit.Step == "SIGKILL" {
+		w.how = append(w.how, "SIGTERM")
+	}
+	if exit.Step == "SIGKILL" {
+		w.how = append(w.how, "SIGKILL")
+	}
+	var say []string
+	if exit.Err != nil {
+		say = append(say, exit.Err.Error())
 	}
 	if len(w.how) > 0 {
-		end.After = time.Since(w.asked)
-		end.Detail = "asked to end by " + strings.Join(w.how, ", then ")
+		end.After = max(1, exited.Sub(w.asked))
+		say = append(say, "asked to end by "+strings.Join(w.how, ", then "))
 	}
+	if exit.Orphans > 0 {
+		say = append(say, fmt.Sprintf("left %d of its processes behind", exit.Orphans))
+	}
+	end.Detail = strings.Join(say, "; ")
 	cause := context.Cause(w.ctx)
-	if cause == nil || end.Signal != sigkill {
+	killed := exit.Signal == "SIGKILL" || runtime.GOOS == "windows" && exit.How == "exit"
+	switch {
+	case !killed || cause == nil && exit.Step != "SIGKILL":
 		return end, trace.Server
-	}
-	switch cause {
-	case errFlood:
+	case cause == nil, cause == errDropped:
+	case cause == errFlood:
 		end.Detail = w.rep.flood()
-	case errDropped, errClosing:
 	default:
 		end.How, end.Detail = "timeout", cause.Error()
 	}

@@ -253,6 +253,6 @@ func TestStdioStart(t *testing.T) {
 		{}, {Command: []string{"no-such-program-anywhere"}}, {Command: []string{"sh"}, Dir: dir + "/missing"},
 	} {
 		_, err := wire.OpenStdio(t.Context(), o)
-		g.Expect(err).To(MatchError(ContainSubstring("starting")), "%+v", o)
+		g.Expect(err).To(MatchError(ContainSubstring("opening the pipes of a server: ")), "%+v", o)
 	}
 }
