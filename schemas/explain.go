@@ -28,13 +28,14 @@ func (f *file) explain(err error, instance any) ([]Violation, error) {
 	return tidy(x.violations(tree)), nil
 }
 
-// tidy sorts violations and drops doubles.
+// tidy sorts violations and drops doubles; of a double that an erratum and the
+// published schema both make, the one of the published schema stays.
 func tidy(vs []Violation) []Violation {
 	slices.SortFunc(vs, func(a, b Violation) int {
 		if c := strings.Compare(a.Pointer, b.Pointer); c != 0 {
 			return c
 		}
-		return strings.Compare(a.Keyword+a.Want+a.Definition+a.Got, b.Keyword+b.Want+b.Definition+b.Got)
+		return strings.Compare(a.Keyword+a.Want+a.Erratum+a.Definition+a.Got, b.Keyword+b.Want+b.Erratum+b.Definition+b.Got)
 	})
 	return slices.CompactFunc(vs, func(a, b Violation) bool {
 		return a.Pointer == b.Pointer && a.Keyword == b.Keyword && a.Want == b.Want
@@ -46,8 +47,19 @@ type explainer struct {
 	instance any
 }
 
-// violations flattens the tree.
+// violations flattens the tree. What fails behind a reference or a condition
+// of an erratum is due to the erratum, wherever the broken demand itself stands.
 func (x *explainer) violations(e *jsonschema.ValidationError) []Violation {
+	out := x.flatten(e)
+	for i := range out {
+		if out[i].Erratum == "" {
+			x.attribute(&out[i], e)
+		}
+	}
+	return out
+}
+
+func (x *explainer) flatten(e *jsonschema.ValidationError) []Violation {
 	switch k := e.ErrorKind.(type) {
 	case *kind.AnyOf:
 		return x.best(e)
@@ -171,7 +183,9 @@ func (x *explainer) one(e *jsonschema.ValidationError, member, keyword, want, go
 	if v.Pointer = pointerOf(e.InstanceLocation); member != "" {
 		v.Pointer += "/" + escapePointer(member)
 	}
-	x.attribute(&v, e)
+	if x.file != nil {
+		v.Definition, _ = place(e.SchemaURL)
+	}
 	return []Violation{v}
 }
 
@@ -184,19 +198,15 @@ func (x *explainer) owner(e *jsonschema.ValidationError) *file {
 	return x.file
 }
 
-// attribute names the definition and the erratum behind a violation.
+// attribute names the erratum behind a violation.
 func (x *explainer) attribute(v *Violation, e *jsonschema.ValidationError) {
-	if x.file == nil {
+	if x.file == nil || e.ErrorKind == nil {
 		return
 	}
 	definition, pointer := place(e.SchemaURL)
-	v.Definition = definition
-	owner := x.owner(e)
-	erratum := owner.erratumAt(definition, pointer+pointerOf(e.ErrorKind.KeywordPath()))
-	if erratum == nil && e.ErrorKind != nil {
-		if k, ok := e.ErrorKind.(*kind.Format); ok {
-			erratum = x.file.assert[k.Want]
-		}
+	erratum := x.owner(e).erratumAt(definition, pointer+pointerOf(e.ErrorKind.KeywordPath()))
+	if k, ok := e.ErrorKind.(*kind.Format); ok && erratum == nil {
+		erratum = x.file.assert[k.Want]
 	}
 	if erratum != nil {
 		v.Erratum, v.Advice = erratum.ID, erratum.Advice
