@@ -1,6 +1,8 @@
 package peer
 
 import (
+	"net/http"
+
 	"github.com/mcp-conform/mcp-conform/schemas"
 	"github.com/mcp-conform/mcp-conform/trace"
 )
@@ -16,8 +18,9 @@ type Fault struct {
 	Until      schemas.Revision
 	Transports []trace.Transport
 
-	edit func(*sent) // at a message about to leave
-	head func(*head) // at an HTTP head about to leave
+	edit    func(*sent)                // at a message about to leave
+	head    func(*head)                // at the head of an HTTP response about to leave
+	request func(*http.Request, *sent) // at an HTTP request about to leave
 }
 
 // Faults lists all faults.

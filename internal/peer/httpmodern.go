@@ -224,3 +224,56 @@ func sameValue(got string, want any) bool {
 	}
 	return got == text
 }
+
+// badHeaders says why the header annotations of an input schema are invalid, ""
+// if they are not (2026-07-28 streamable-http Schema Extension).
+func badHeaders(schema obj) string {
+	seen := map[string]bool{}
+	for _, h := range paramHeaders(schema) {
+		name := strings.TrimPrefix(h.name, headerParam)
+		switch {
+		case name == "" || strings.ContainsFunc(name, notToken):
+			return fmt.Sprintf("%q is no header name", name)
+		case seen[strings.ToLower(name)]:
+			return fmt.Sprintf("the header %s is used twice", name)
+		case h.kind != "string" && h.kind != "integer" && h.kind != "boolean":
+			return fmt.Sprintf("the header %s is of a property that is no string, integer or boolean", name)
+		}
+		seen[strings.ToLower(name)] = true
+	}
+	if annotations(schema) != len(seen) {
+		return "a header is annotated where properties alone do not lead, or is no string"
+	}
+	return ""
+}
+
+// annotations counts the x-mcp-header keys anywhere in a schema.
+func annotations(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case obj:
+		for k, child := range v {
+			if props, ok := child.(obj); ok && k == "properties" {
+				for _, p := range props { // a property may itself be called x-mcp-header
+					n += annotations(p)
+				}
+				continue
+			}
+			if k == "x-mcp-header" {
+				n++
+			}
+			n += annotations(child)
+		}
+	case []any:
+		for _, child := range v {
+			n += annotations(child)
+		}
+	}
+	return n
+}
+
+// notToken reports whether a character may not stand in a header name (RFC 9110
+// section 5.6.2).
+func notToken(c rune) bool {
+	return c > '~' || c <= ' ' || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", c)
+}
