@@ -196,10 +196,14 @@ func (f *file) show(definition string) ([]byte, error) {
 func place(address string) (definition, pointer string) {
 	address, fragment, _ := strings.Cut(address, "#")
 	definition = address[strings.LastIndexByte(address, '/')+1:]
+	return definition, unescapeFragment(fragment)
+}
+
+func unescapeFragment(fragment string) string {
 	if p, err := url.PathUnescape(fragment); err == nil {
-		fragment = p
+		return p
 	}
-	return definition, fragment
+	return fragment
 }
 
 // decodeJSON reads one JSON text with the text of numbers kept. Numbers beyond

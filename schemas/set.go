@@ -68,6 +68,7 @@ type Set struct {
 	options Options
 	mu      sync.Mutex
 	files   map[Revision]*file
+	tools   toolSchemas
 }
 
 // Load prepares a Set. It fails when Options.Dir is no folder of schemas.
