@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,8 +23,43 @@ type check func(rev Revision, value any) []fault
 
 // checks are the values that the keyword `check` of a required schema in
 // errata.yaml may have.
-func checks() map[string]check {
-	return map[string]check{}
+func (f *file) checks() map[string]check {
+	return map[string]check{
+		"input-schema":  f.checkSchema(Input),
+		"output-schema": f.checkSchema(Output),
+		"mcp-headers":   checkHeaders,
+	}
+}
+
+// checkSchema demands that a value is a valid schema of its dialect; what the
+// revision demands of its root is for the published schema to say.
+func (f *file) checkSchema(role SchemaRole) check {
+	return func(rev Revision, value any) []fault {
+		if _, ok := value.(map[string]any); !ok {
+			return nil
+		}
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return nil
+		}
+		var faults []fault
+		_, vs := f.set.ToolSchema(rev, role, raw)
+		for _, v := range vs {
+			if !v.ofRoot() && v.Keyword != "x-mcp-header" {
+				faults = append(faults, fault{v.Pointer, v.Want + " (" + string(role) + " must be a valid schema)", v.Got})
+			}
+		}
+		return faults
+	}
+}
+
+// checkHeaders judges the x-mcp-header annotations of an inputSchema.
+func checkHeaders(_ Revision, value any) []fault {
+	var faults []fault
+	for _, v := range headerViolations(value) {
+		faults = append(faults, fault{v.Pointer, v.Want, v.Got})
+	}
+	return faults
 }
 
 // checkError carries faults through the validator.
@@ -55,8 +91,8 @@ func (r runCheck) Validate(ctx *jsonschema.ValidatorContext, v any) {
 }
 
 // checkVocabulary teaches the validator the keyword `check`.
-func checkVocabulary(rev Revision) *jsonschema.Vocabulary {
-	all := checks()
+func (f *file) checkVocabulary() *jsonschema.Vocabulary {
+	all := f.checks()
 	return &jsonschema.Vocabulary{
 		URL: "mcp:///vocabulary/check",
 		Compile: func(_ *jsonschema.CompilerContext, schema map[string]any) (jsonschema.SchemaExt, error) {
@@ -68,7 +104,7 @@ func checkVocabulary(rev Revision) *jsonschema.Vocabulary {
 			if c == nil {
 				return nil, fmt.Errorf("there is no check %q; there are %v", name, slices.Sorted(maps.Keys(all)))
 			}
-			return runCheck{name, rev, c}, nil
+			return runCheck{name, f.rev, c}, nil
 		},
 	}
 }

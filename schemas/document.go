@@ -152,7 +152,7 @@ func (f *file) newCompiler(o Options) *jsonschema.Compiler {
 	if !o.AsPublished {
 		c.AssertFormat()
 		c.AssertVocabs()
-		c.RegisterVocabulary(checkVocabulary(f.rev))
+		c.RegisterVocabulary(f.checkVocabulary())
 	}
 	for _, format := range f.formats(o) {
 		c.RegisterFormat(format)

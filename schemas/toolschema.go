@@ -97,13 +97,19 @@ func (t *ToolSchema) root(v any) []Violation {
 	}
 	var vs []Violation
 	if kind, there := m["type"]; kind != "object" {
-		vs = append(vs, Violation{Pointer: "/type", Keyword: "const", Want: `"object"`, Got: got(kind, there)})
+		vs = append(vs, Violation{Pointer: "/type", Keyword: "const", Definition: rootDemand, Want: `"object"`, Got: got(kind, there)})
 	}
 	if _, there := m["properties"]; t.Role == Requested && !there {
-		vs = append(vs, Violation{Pointer: "/properties", Keyword: "required", Want: "object", Got: "absent"})
+		vs = append(vs, Violation{Pointer: "/properties", Keyword: "required", Definition: rootDemand, Want: "object", Got: "absent"})
 	}
 	return vs
 }
+
+// rootDemand is the Definition of violations that are due to the protocol, not
+// to the dialect.
+const rootDemand = "the root of a schema in MCP"
+
+func (v Violation) ofRoot() bool { return v.Definition == rootDemand }
 
 // compile compiles under the dialect and reports what the dialect forbids.
 func (t *ToolSchema) compile(v any) []Violation {
