@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"io"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/trace"
@@ -50,6 +51,23 @@ func (b *body) Write(p []byte) (int, error) {
 	}
 	b.rest = append(b.rest, keep...)
 	return len(p), nil
+}
+
+// copyBody passes a body on until its end or until nothing more would be kept;
+// its end is no error.
+func copyBody(rep *reporter, b *body, from io.Reader) error {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		rep.take(0, n)
+		b.Write(buf[:n])
+		if err == io.EOF || b.full() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // full says that nothing that follows would be kept.

@@ -242,7 +242,7 @@ func (w *httpClient) run(x *exchange, req *http.Request) {
 	defer w.wg.Done()
 	end := w.answer(x, req)
 	if cause := context.Cause(req.Context()); cause != nil && end.How != "eof" {
-		end.How, end.Detail = w.ourEnd(cause)
+		end.How, end.Detail = ourEnd(cause, w.rep)
 	}
 	from := trace.Server
 	if end.How == "closed-by-us" || end.How == "timeout" {
@@ -272,7 +272,7 @@ func (w *httpClient) answer(x *exchange, req *http.Request) trace.End {
 		w.lastID[x.id], w.newest = id, x.id
 		w.mu.Unlock()
 	})
-	err = w.read(b, res.Body)
+	err = copyBody(w.rep, b, res.Body)
 	b.Close()
 	end := trace.End{How: "eof", Bytes: b.n}
 	switch {
@@ -284,30 +284,13 @@ func (w *httpClient) answer(x *exchange, req *http.Request) trace.End {
 	return end
 }
 
-// read passes a body on until its end or until nothing more would be kept; its
-// end is no error.
-func (w *httpClient) read(b *body, from io.Reader) error {
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(buf)
-		w.rep.take(0, n)
-		b.Write(buf[:n])
-		if err == io.EOF || b.full() {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// ourEnd says how an exchange ended that was cut off on this side.
-func (w *httpClient) ourEnd(cause error) (how, detail string) {
+// ourEnd says how something ended that was cut off on this side.
+func ourEnd(cause error, rep *reporter) (how, detail string) {
 	switch {
 	case errors.Is(cause, errDropped), errors.Is(cause, errClosing):
 		return "closed-by-us", cause.Error()
 	case errors.Is(cause, errFlood):
-		return "closed-by-us", w.rep.flood()
+		return "closed-by-us", rep.flood()
 	}
 	return "timeout", cause.Error()
 }
@@ -352,7 +335,7 @@ func (w *httpClient) finish() {
 	w.rt.CloseIdleConnections()
 	w.socks.close()
 	end := trace.End{}
-	end.How, end.Detail = w.ourEnd(context.Cause(w.ctx))
+	end.How, end.Detail = ourEnd(context.Cause(w.ctx), w.rep)
 	w.rep.emit(trace.Event{Kind: trace.KindClosed, From: trace.Client, End: &end})
 	close(w.ended)
 }

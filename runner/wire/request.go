@@ -72,16 +72,24 @@ func newRequest(ctx context.Context, base *url.URL, data []byte, o HTTP, opened,
 	return req, head, nil
 }
 
+// frames reports whether h holds a field that says how long the body is.
+func (h headers) frames() bool {
+	for _, name := range []string{"content-length", "transfer-encoding", "trailer"} {
+		if _, given := h[name]; given {
+			return true
+		}
+	}
+	return false
+}
+
 var errFraming = errors.New("Content-Length and Transfer-Encoding follow from the body and cannot be chosen")
 
 // dress gives req the header fields h and returns them in the order in which
 // they go out. Host and User-Agent are fields like any other to the caller, but
 // not to net/http, which writes them first.
 func dress(req *http.Request, h headers) ([][2]string, error) {
-	for _, name := range []string{"content-length", "transfer-encoding", "trailer"} {
-		if _, given := h[name]; given {
-			return nil, errFraming
-		}
+	if h.frames() {
+		return nil, errFraming
 	}
 	var out [][2]string
 	host := req.URL.Host

@@ -112,6 +112,21 @@ func line(e trace.Event) string {
 	return s
 }
 
+// stuck sends what the peer will not read, and gives up when it is under way.
+func stuck(t *testing.T, w wire.Wire, tp *tape, o wire.Out) error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	sent := make(chan error, 1)
+	go func() {
+		_, err := w.Send(ctx, o)
+		sent <- err
+	}()
+	tp.wait(t, "long message", func(e trace.Event) bool { return len(e.Data) >= 1<<20 })
+	cancel()
+	return <-sent
+}
+
 // closing closes w at the end of the test and checks that nothing is left.
 func closing(t *testing.T, w wire.Wire) {
 	t.Helper()

@@ -71,9 +71,12 @@ type HTTP struct {
 	Drop    []string          // headers not to send
 	Status  int               // listening wire: status of the answer, 0 means 200
 	Stream  bool              // listening wire: answer by text/event-stream
-	Event   string            // listening wire: event field of the server-sent event
-	EventID string            // listening wire: id of the server-sent event
-	Retry   int               // listening wire: retry field in milliseconds
+	// Raw, on a stream of a listening wire, says that Data is bytes of the stream
+	// itself and not the data of an event: a comment, or something broken.
+	Raw     bool
+	Event   string // listening wire: event field of the server-sent event
+	EventID string // listening wire: id of the server-sent event
+	Retry   int    // listening wire: retry field in milliseconds
 }
 
 // Action is something to do to a connection other than sending.
@@ -91,7 +94,7 @@ const (
 	EndSession Action = "end-session"
 	// CloseStdin closes the standard input of a process.
 	CloseStdin Action = "close-stdin"
-	// Terminate sends SIGTERM to a process (on Windows it is killed).
+	// Terminate sends SIGTERM to a process, where there is such a thing.
 	Terminate Action = "terminate"
 )
 
