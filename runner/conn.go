@@ -124,6 +124,7 @@ func (c *conn) answer(ctx context.Context, x *entry, a answer, h wire.HTTP, purp
 // sent is a request, notification or bare HTTP request that went out.
 type sent struct {
 	id       json.RawMessage
+	batch    []json.RawMessage // ids of the requests in a batch
 	exchange string
 	seq      int64 // nothing up to here can be an answer
 	bare     bool  // no message: raw text without an id, or HTTP alone
@@ -210,6 +211,11 @@ func (c *conn) answers(x *entry, s sent) bool {
 	}
 	if s.id != nil && schemas.SameID(x.msg.ID, s.id) {
 		return true
+	}
+	for _, id := range s.batch {
+		if schemas.SameID(x.msg.ID, id) {
+			return true
+		}
 	}
 	// An error without a readable id answers what was sent in its exchange: a
 	// refusal (basic/transports), or a body that could not be parsed.
@@ -403,11 +409,7 @@ const lingering = 2 * time.Second
 
 // alive asks for a sign of life and waits for it.
 func (c *conn) alive(ctx context.Context, limit time.Duration) (*entry, error) {
-	method := "ping"
-	if c.dress.revision.Stateless() {
-		method = "server/discover"
-	}
-	s, err := c.request(ctx, method, nil)
+	s, err := c.request(ctx, c.dress.signOfLife(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/runner/wire"
 	"github.com/mcp-conform/mcp-conform/scenarios"
-	"github.com/mcp-conform/mcp-conform/schemas"
 	"github.com/mcp-conform/mcp-conform/trace"
 )
 
@@ -48,7 +47,11 @@ type conversation struct {
 }
 
 func newConversation(s *scenarios.Scenario, c *conn, cat *conformance.Catalogue, l limits, vars scenarios.Vars) *conversation {
-	own := scenarios.Vars{scenarios.VarNonce: jsonString(strings.ToLower(rand.Text()[:12]))}
+	own := scenarios.Vars{
+		scenarios.VarNonce:    jsonString(strings.ToLower(rand.Text()[:12])),
+		scenarios.VarRevision: jsonString(string(c.offer.Revision)),
+		scenarios.VarAlive:    jsonString(c.dress.signOfLife()),
+	}
 	for k, v := range vars {
 		own[k] = v
 	}
@@ -62,7 +65,7 @@ func (v *conversation) run(ctx context.Context) error {
 	for i := range v.s.Steps {
 		st := &v.s.Steps[i]
 		if v.stopped != "" {
-			v.untested(st)
+			v.without(st, v.s.ID+": "+v.stopped)
 			continue
 		}
 		err := v.step(ctx, i)
@@ -143,9 +146,7 @@ func (v *conversation) expect(ctx context.Context, st *scenarios.Step, i int) er
 	p := st.Expect
 	x, err := v.c.wait(ctx, v.limits.within(p.Within), describe(p), v.matcher(p), v.hopeless(p))
 	if _, missing := errors.AsType[*noShow](err); missing && p.Optional {
-		for _, c := range st.Checks {
-			v.say(c.Req, conformance.Evidence{Verdict: conformance.Untested, Detail: "an optional event did not come"})
-		}
+		v.without(st, v.s.ID+": the specification does not demand "+describe(p))
 		return nil
 	}
 	if err != nil {
@@ -165,6 +166,16 @@ func (v *conversation) expect(ctx context.Context, st *scenarios.Step, i int) er
 		v.c.journal.answer(x)
 		if err := v.c.behave(ctx, x); err != nil {
 			return err
+		}
+	}
+	if p.Assume != nil {
+		o, err := (&scenarios.Check{Like: p.Assume}).Apply(doc, v.vars)
+		if err != nil {
+			return fmt.Errorf("assume: %w", err)
+		}
+		if !o.OK {
+			v.stop(st, "the answer is permitted and leads elsewhere: "+excerpt(doc))
+			return nil
 		}
 	}
 	v.pass(st, x)
@@ -224,14 +235,11 @@ func (v *conversation) walk(ctx context.Context, st *scenarios.Step) error {
 		if err := v.look(st, x, x.Data); err != nil {
 			return err
 		}
-		next, more := schemas.Member(x.msg.Result, "nextCursor")
-		// null is no cursor; up to 2025-11-25 an empty one is undefined and is
-		// taken for the end, since 2026-07-28 it is a cursor like any other.
-		if !more || string(next) == "null" || string(next) == `""` && !v.c.dress.revision.Stateless() {
+		var more bool
+		if params, more = nextPage(params, x.msg.Result, v.c.dress.revision); !more {
 			v.pass(st, x)
 			return nil
 		}
-		params = withMember(params, "cursor", next)
 	}
 	v.stopped = fmt.Sprintf("%s had not come to an end after %d pages", st.Walk.Call, most)
 	return nil
@@ -250,7 +258,11 @@ func (v *conversation) do(ctx context.Context, st *scenarios.Step) error {
 		scenarios.EndSession: wire.EndSession, scenarios.CloseStdin: wire.CloseStdin, scenarios.Signal: wire.Terminate,
 	}[st.Do], HTTP: &wire.HTTP{}}
 	v.c.dress.sessionHeaders(act.HTTP)
-	err := v.c.act(false, nil, func() (string, error) { return v.c.wire.Do(ctx, act) })
+	out := sent{bare: true}
+	err := v.c.act(false, &out, func() (string, error) { return v.c.wire.Do(ctx, act) })
+	if st.As != "" {
+		v.sent[st.As] = out
+	}
 	if errors.Is(err, wire.ErrUnsupported) {
 		return &refused{string(st.Do) + " is not possible over " + string(v.c.offer.Transport)}
 	}

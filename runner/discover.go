@@ -24,6 +24,9 @@ type survey struct {
 	name, version            string
 	tools, prompts, resource []string
 	slowest                  time.Duration // of the answers after the first
+	session                  bool          // session ids are given
+	local                    bool          // on the loopback interface
+	alone                    bool          // no revision with a handshake is offered beside this
 }
 
 // vars are the variables that an offer gives to scenarios.
@@ -57,6 +60,23 @@ func (s *survey) lacks(n scenarios.Needs, role trace.Side) string {
 			return fmt.Sprintf("the %s does not declare %s", role, side.path)
 		}
 	}
+	for _, x := range []struct {
+		need, has bool
+		without   string
+	}{
+		{n.Session, s.session, "the server gives no session id"},
+		{n.Local, s.local, "the server is not reached over the loopback interface"},
+		{n.Alone, s.alone, "the server speaks, or may speak, revisions with a handshake as well"},
+	} {
+		if x.need && !x.has {
+			return x.without
+		}
+	}
+	return s.unlisted(n)
+}
+
+// unlisted says what a scenario needs and no list has.
+func (s *survey) unlisted(n scenarios.Needs) string {
 	for _, x := range []struct {
 		what, need string
 		listed     []string
@@ -106,6 +126,7 @@ func (r *run) discover(ctx context.Context) error {
 // settle takes over what the surveys say about the target and its pace.
 func (r *run) settle() {
 	for _, s := range r.surveys {
+		s.alone, s.local = r.alone(s.offer.Transport), loopback(r.reach.target.URL)
 		r.out.Offers = append(r.out.Offers, s.offer)
 		r.limits.answer = max(r.limits.answer, 10*s.slowest)
 		if s.name != "" {
@@ -114,6 +135,18 @@ func (r *run) settle() {
 	}
 	r.limits.answer = min(r.limits.answer, longestAnswer)
 	r.out.Subject.Transport = r.surveys[0].offer.Transport
+}
+
+// alone reports whether every revision with a handshake was proposed over a
+// transport, and none is spoken.
+func (r *run) alone(t trace.Transport) bool {
+	refused := 0
+	for _, f := range r.out.Refused {
+		if f.Transport == t && !f.Revision.Stateless() {
+			refused++
+		}
+	}
+	return refused == len(schemas.Revisions())-1
 }
 
 const (
@@ -134,7 +167,6 @@ type probing struct {
 	hurry func()
 	mu    sync.Mutex
 	grace *time.Timer
-	began time.Time
 }
 
 func (p *probing) answered(since time.Time) {
@@ -189,6 +221,7 @@ func (s *survey) open(ctx context.Context, c *conn, limit time.Duration) error {
 		}
 		s.capabilities, _ = schemas.Member(c.opened.msg.Result, "capabilities")
 		s.introduced(schemas.Member(c.opened.msg.Result, "serverInfo"))
+		s.session = c.dress.session != ""
 		return nil
 	}
 	x, err := c.alive(ctx, limit)
@@ -217,40 +250,62 @@ func (s *survey) introduced(info json.RawMessage, _ bool) {
 	s.name, s.version = text(name), text(version)
 }
 
-// list learns the names of what the server has, from the first page of each list.
+// list learns the names of what the server has.
 func (s *survey) list(ctx context.Context, c *conn, limit time.Duration) {
 	for _, l := range []struct {
-		capability, method, items, key string
-		to                             *[]string
+		capability, key string
+		to              *[]string
 	}{
-		{"tools", "tools/list", "tools", "name", &s.tools},
-		{"prompts", "prompts/list", "prompts", "name", &s.prompts},
-		{"resources", "resources/list", "resources", "uri", &s.resource},
+		{"tools", "name", &s.tools}, {"prompts", "name", &s.prompts}, {"resources", "uri", &s.resource},
 	} {
-		if !conformance.Declares(s.capabilities, l.capability) {
-			continue
+		if conformance.Declares(s.capabilities, l.capability) {
+			s.pages(ctx, c, l.capability, l.key, l.to, limit)
 		}
+	}
+}
+
+// pages walks one list. What is wrong with it is for the judge to say; here it
+// just ends.
+func (s *survey) pages(ctx context.Context, c *conn, list, key string, to *[]string, limit time.Duration) {
+	const most = 50
+	var params json.RawMessage
+	for range most {
 		began := time.Now()
-		q, err := c.request(ctx, l.method, nil)
+		q, err := c.request(ctx, list+"/list", params)
 		if err != nil {
-			return // the connection is gone; the judge has seen it
+			return
 		}
 		x, err := c.reply(ctx, q, limit)
 		if err != nil {
 			return
 		}
 		s.slowest = max(s.slowest, time.Since(began))
-		raw, _ := schemas.Member(x.msg.Result, l.items)
+		raw, _ := schemas.Member(x.msg.Result, list)
 		var items []map[string]json.RawMessage
 		if json.Unmarshal(raw, &items) != nil {
-			continue // no list: for the judge
+			return
 		}
 		for _, it := range items {
-			if k := it[l.key]; len(k) > 0 && k[0] == '"' {
-				*l.to = append(*l.to, text(k))
+			if k := it[key]; len(k) > 0 && k[0] == '"' {
+				*to = append(*to, text(k))
 			}
 		}
+		var more bool
+		if params, more = nextPage(params, x.msg.Result, c.dress.revision); !more {
+			return
+		}
 	}
+}
+
+// nextPage returns the params that ask for the page after a result. null is no
+// cursor; up to 2025-11-25 an empty one is undefined and is taken for the end,
+// since 2026-07-28 it is a cursor like any other (server/utilities/pagination).
+func nextPage(params, result json.RawMessage, r schemas.Revision) (json.RawMessage, bool) {
+	next, more := schemas.Member(result, "nextCursor")
+	if !more || string(next) == "null" || string(next) == `""` && !r.Stateless() {
+		return nil, false
+	}
+	return withMember(params, "cursor", next), true
 }
 
 // reasons joins why nothing is offered; equal reasons are given once.

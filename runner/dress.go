@@ -102,6 +102,15 @@ func (d *dressing) standardHeaders(m *message, request bool) {
 	}
 }
 
+// signOfLife is the method that any peer of the revision answers at once:
+// basic/utilities/ping, or the one that took its place.
+func (d *dressing) signOfLife() string {
+	if d.revision.Stateless() {
+		return "server/discover"
+	}
+	return "ping"
+}
+
 // headerValue encodes what cannot stand in a header as it is (2026-07-28
 // basic/transports/streamable-http, value encoding).
 func headerValue(s string) string {

@@ -51,25 +51,22 @@ func (v *conversation) pass(st *scenarios.Step, x *entry) {
 
 // fail ends the scenario: what the step awaited did not come.
 func (v *conversation) fail(st *scenarios.Step, why string) {
-	v.say(st.Req, conformance.Evidence{Verdict: conformance.Fail, Detail: v.s.Title, Want: awaitedBy(st), Got: why})
 	v.stopped = why
-	v.checksUntested(st)
+	v.without(&scenarios.Step{Checks: st.Checks}, v.s.ID+": "+why)
+	v.say(st.Req, conformance.Evidence{Verdict: conformance.Fail, Detail: v.s.Title, Want: awaitedBy(st), Got: why})
 }
 
 // stop ends the scenario without blaming the target.
 func (v *conversation) stop(st *scenarios.Step, why string) {
 	v.stopped = why
-	v.untested(st)
+	v.without(st, v.s.ID+": "+why)
 }
 
-func (v *conversation) untested(st *scenarios.Step) {
-	v.say(st.Req, conformance.Evidence{Verdict: conformance.Untested, Detail: v.s.ID + ": " + v.stopped})
-	v.checksUntested(st)
-}
-
-func (v *conversation) checksUntested(st *scenarios.Step) {
+// without says that a step's checks could not be made.
+func (v *conversation) without(st *scenarios.Step, why string) {
+	v.say(st.Req, conformance.Evidence{Verdict: conformance.Untested, Detail: why})
 	for _, c := range st.Checks {
-		v.say(c.Req, conformance.Evidence{Verdict: conformance.Untested, Detail: v.s.ID + ": " + v.stopped})
+		v.say(c.Req, conformance.Evidence{Verdict: conformance.Untested, Detail: why})
 	}
 }
 

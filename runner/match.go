@@ -51,6 +51,14 @@ func (v *conversation) hopeless(p *scenarios.Pattern) func() string {
 		return func() string { return v.c.over(v.sent[p.Reply]) }
 	case p.HTTP != "":
 		return func() string { return v.c.over(v.sent[p.HTTP]) }
+	case p.Before != "":
+		s := v.sent[p.Before]
+		return func() string {
+			if x := v.c.journal.find(func(x *entry) bool { return v.c.answers(x, s) }); x != nil {
+				return p.Before + " was answered first: " + excerpt(x.Data)
+			}
+			return v.c.over(s)
+		}
 	}
 	return v.gone
 }

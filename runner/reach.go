@@ -90,6 +90,16 @@ func (r *reach) open(ctx context.Context, o Offer, id string, sink trace.Sink) (
 	return nil, usage("the harness does not speak %s to servers yet", o.Transport)
 }
 
+// loopback reports whether a URL names this machine by its loopback interface.
+func loopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
 // start makes the target reachable: it starts the command behind a URL and waits
 // until something listens there.
 func (r *reach) start(ctx context.Context, limit time.Duration) error {

@@ -85,8 +85,14 @@ func (v *conversation) raw(ctx context.Context, s *scenarios.Send, h wire.HTTP) 
 			return out, err
 		}
 		data = []byte(text)
-		if m := schemas.Classify(data); m.Kind == schemas.Request {
+		m := schemas.Classify(data)
+		if m.Kind == schemas.Request {
 			out.id, out.bare = m.ID, false
+		}
+		for _, member := range m.Batch {
+			if member.Kind == schemas.Request {
+				out.batch = append(out.batch, member.ID)
+			}
 		}
 	} else if v.c.offer.Transport == trace.Stdio {
 		return out, &refused{fmt.Sprintf("%s is not possible over stdio", s.HTTP.Method)}

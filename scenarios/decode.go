@@ -183,6 +183,7 @@ func (r *reader) needs(n *yaml.Node, to *Needs) {
 	r.object(n, "needs", map[string]field{
 		"server": r.str(&to.Server), "client": r.str(&to.Client),
 		"tool": r.str(&to.Tool), "prompt": r.str(&to.Prompt), "resource": r.str(&to.Resource),
+		"session": r.boolean(&to.Session), "local": r.boolean(&to.Local), "alone": r.boolean(&to.Alone),
 	})
 }
 
@@ -211,6 +212,7 @@ func (r *reader) step(n *yaml.Node, st *Step) {
 		"absent":       verb(func(n *yaml.Node) { st.Absent = &Pattern{}; r.absent(n, st.Absent) }),
 		"walk":         verb(func(n *yaml.Node) { st.Walk = &Walk{}; r.walk(n, st.Walk) }),
 		"do":           verb(choice(r, &st.Do, Actions()...)),
+		"as":           r.str(&st.As),
 		"req":          r.str(&st.Req),
 		"checks":       func(n *yaml.Node) { r.checks(n, &st.Checks) },
 		"capture":      func(n *yaml.Node) { r.capture(n, st) },
@@ -223,6 +225,9 @@ func (r *reader) step(n *yaml.Node, st *Step) {
 		st.Use = &use
 	case use.Capabilities != nil || use.Revision != "":
 		r.fail(n, "put them beside use: open", "capabilities and revision belong to use")
+	}
+	if st.As != "" && st.Do == "" {
+		r.fail(n, "move it into send, expect or walk", "as beside the verb belongs to do")
 	}
 	if looks := st.Expect != nil || st.Walk != nil || st.Use != nil; !looks && (st.Checks != nil || st.Capture != nil) {
 		r.fail(n, "move them to expect, walk or use", "checks and capture need an event to look into")
@@ -311,6 +316,7 @@ func (r *reader) pattern(n *yaml.Node, what string, to *Pattern, more map[string
 func (r *reader) expect(n *yaml.Node, to *Pattern) {
 	r.pattern(n, "expect", to, map[string]field{
 		"as": r.str(&to.As), "within": r.duration(&to.Within), "optional": r.boolean(&to.Optional),
+		"assume": r.json(&to.Assume), "before": r.str(&to.Before),
 	})
 }
 

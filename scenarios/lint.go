@@ -16,7 +16,7 @@ func Lint(all []Scenario, known []string) error {
 	first := map[string]string{}
 	for i := range all {
 		s := &all[i]
-		l := &linter{s: s, known: known, labels: map[string]string{}, vars: map[string]bool{VarNonce: true, VarRevision: true}}
+		l := &linter{s: s, known: known, labels: map[string]string{}, vars: map[string]bool{VarNonce: true, VarRevision: true, VarAlive: true}}
 		if other, dup := first[s.ID]; dup {
 			l.fail(0, "rename one of the two files", "the id %s is taken by %s", s.ID, other)
 		}
@@ -71,6 +71,8 @@ func (l *linter) step(st Step) {
 		l.pattern(st.Line, st.Expect)
 	case st.Absent != nil:
 		l.pattern(st.Line, st.Absent)
+	case st.Do != "":
+		l.label(st.Line, st.As, "send")
 	case st.Walk != nil:
 		l.uses(st.Line, string(st.Walk.Params))
 		l.label(st.Line, st.Walk.As, "event")
@@ -88,6 +90,9 @@ func (l *linter) step(st Step) {
 }
 
 func (l *linter) send(line int, s *Send) {
+	if s.ID != nil && shared(l.s) {
+		l.fail(line, "say fresh: true", "an id of one's own may have been used before on a shared connection")
+	}
 	l.uses(line, string(s.ID)+string(s.Params)+string(s.Result)+string(s.Error)+s.Call+s.Notify)
 	if s.Reply != "" && l.labels[s.Reply] != "request" {
 		l.fail(line, "expect a request as: "+s.Reply+" first", "there is no request %q to reply to", s.Reply)
@@ -106,7 +111,7 @@ func (l *linter) send(line int, s *Send) {
 }
 
 func (l *linter) pattern(line int, p *Pattern) {
-	for _, name := range []string{p.Reply, p.HTTP} {
+	for _, name := range []string{p.Reply, p.HTTP, p.Before} {
 		if name != "" && l.labels[name] != "send" {
 			l.fail(line, "send something as: "+name+" first", "nothing was sent as %q", name)
 		}
@@ -114,6 +119,7 @@ func (l *linter) pattern(line int, p *Pattern) {
 	if p.After != "" && l.labels[p.After] == "" {
 		l.fail(line, "name a label of an earlier step", "after %q can never be: no earlier step has that label", p.After)
 	}
+	l.schema(line, p.Assume)
 	kind := "event"
 	if p.Request != "" {
 		kind = "request"
@@ -134,20 +140,25 @@ func (l *linter) label(line int, name, kind string) {
 func (l *linter) check(c Check) {
 	l.req(c.Line, c.Req)
 	l.pointer(c.Line, c.At)
-	l.uses(c.Line, c.At+string(c.Is)+string(c.Like))
-	if c.Like == nil {
+	l.uses(c.Line, c.At+string(c.Is))
+	l.schema(c.Line, c.Like)
+}
+
+func (l *linter) schema(line int, schema json.RawMessage) {
+	if schema == nil {
 		return
 	}
+	l.uses(line, string(schema))
 	stand := Vars{}
-	for _, name := range used(string(c.Like)) {
+	for _, name := range used(string(schema)) {
 		stand[name] = json.RawMessage(`"x"`)
 	}
-	text, err := stand.Expand(c.Like)
+	text, err := stand.Expand(schema)
 	if err == nil {
 		_, err = compile(text)
 	}
 	if err != nil {
-		l.fail(c.Line, "write a JSON Schema of the 2020-12 dialect", "%v", err)
+		l.fail(line, "write a JSON Schema of the 2020-12 dialect", "%v", err)
 	}
 }
 
@@ -168,6 +179,9 @@ func (l *linter) uses(line int, text string) {
 		}
 	}
 }
+
+// shared reports whether a scenario may find its connection used by others.
+func shared(s *Scenario) bool { return !s.Fresh && s.Steps[0].Use != nil }
 
 func (l *linter) req(line int, id string) {
 	if id == "" || slices.Contains(l.known, id) {

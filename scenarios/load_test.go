@@ -109,6 +109,7 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		"checks on send":   {step("{send: {call: a}, checks: [{req: A, is: 1}]}"), "need an event to look into"},
 		"req on send":      {step("{send: {call: a}, req: A}"), "req on send proves nothing"},
 		"bad base64":       {step("send: {raw: {base64: \"*\"}}"), "base64: "},
+		"stray as":         {step("{send: {call: a}, as: x}"), "as beside the verb belongs to do"},
 		"stray revision":   {step("{do: drop, revision: x}"), "capabilities and revision belong to use"},
 		"yes":              {"title: x\ntarget: server\nfresh: yes\nsteps: [{use: open}]\n", `f.yaml:3:8: "yes" is neither true nor false`},
 	} {
@@ -165,6 +166,8 @@ func TestLintFindsWhatCannotBeMeant(t *testing.T) {
 		"variable":        {step("{expect: {closed: true}, checks: [{req: A-B, is: \"${x}\"}]}"), "the variable ${x} has no value here (capture it"},
 		"needs tool":      {step("{use: open, req: A-B}\n  - send: {call: x, params: {n: \"${tool}\"}}"), `say needs: {tool: "*"}`},
 		"order":           {head + "since: 2025-11-25\nuntil: 2025-11-25\nsteps: [{use: open, req: A-B}]\n", "leave no revision"},
+		"own id":          {step("{use: open, req: A-B}\n  - send: {call: a, id: 1}"), "may have been used before on a shared connection (say fresh: true)"},
+		"assume":          {step("{expect: {closed: true, assume: {type: strnig}}, req: A-B}"), "write a JSON Schema"},
 		"label twice":     {step("{use: open, req: A-B}\n  - send: {call: a, as: x}\n  - send: {call: b, as: x}"), `f.yaml:6: the label "x" is taken`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -96,6 +96,9 @@ type Needs struct {
 	Tool     string // a listed tool by name, or Any: then ${tool} is the first listed one
 	Prompt   string // likewise, ${prompt}
 	Resource string // likewise by URI, ${resource}
+	Session  bool   // the server gives session ids (Streamable HTTP)
+	Local    bool   // the server is reached over the loopback interface
+	Alone    bool   // the server speaks none of the revisions with a handshake
 }
 
 // Any in Needs asks for at least one listed item, whatever its name.
@@ -110,6 +113,7 @@ type Step struct {
 	Absent  *Pattern
 	Walk    *Walk
 	Do      Action
+	As      string // with do: label of the HTTP request that the action makes
 	Req     string // the step itself is the check of this requirement
 	Checks  []Check
 	Capture map[string]string // name: JSON Pointer into the event
@@ -184,11 +188,16 @@ type Pattern struct {
 	As           string
 	Within       time.Duration // expect: how long to wait; 0 means the default
 	After        string        // label that must have been matched before
+	Before       string        // expect: label of a request whose answer ends the wait
 	For          time.Duration // absent: how long nothing may come
 	// Optional, on expect, says that the specification does not demand the event:
 	// when it does not come, the step's checks are left untested and the
 	// scenario goes on.
 	Optional bool
+	// Assume, on expect, is a JSON Schema for what was matched. An event that
+	// does not fit is a permitted answer on which the rest of the scenario has
+	// nothing to say: it ends there, untested.
+	Assume json.RawMessage
 }
 
 // Walk calls a list method again and again, following nextCursor to the end; the

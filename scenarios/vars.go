@@ -19,6 +19,7 @@ type Vars map[string]json.RawMessage
 const (
 	VarNonce    = "nonce"    // letters and digits, new for each scenario
 	VarRevision = "revision" // the negotiated one
+	VarAlive    = "alive"    // the method that asks for a sign of life
 	VarTool     = "tool"     // name of the listed tool
 	VarPrompt   = "prompt"   // name of the listed prompt
 	VarResource = "resource" // URI of the listed resource
