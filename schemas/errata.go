@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -137,13 +138,37 @@ func (e *Erratum) check() error {
 	return nil
 }
 
-// asJSON turns a value read from YAML into one as read from JSON.
+// asJSON turns a value read from YAML into one as read from JSON. YAML takes an
+// unquoted 2025-11-25 for a date, which JSON does not have.
 func asJSON(v any) (any, error) {
+	if err := noDates(v); err != nil {
+		return nil, err
+	}
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
 	return decodeJSON(raw)
+}
+
+func noDates(v any) error {
+	switch v := v.(type) {
+	case time.Time:
+		return fmt.Errorf("%s is a date to YAML: write it in quotes", v.Format(time.DateOnly))
+	case map[string]any:
+		for _, member := range v {
+			if err := noDates(member); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, element := range v {
+			if err := noDates(element); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // apply changes one definition and returns it, with the pointers at which

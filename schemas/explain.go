@@ -97,12 +97,38 @@ func (x *explainer) propertyName(e *jsonschema.ValidationError, name string) []V
 	return out
 }
 
+// branch is one alternative that failed.
+type branch struct {
+	violations []Violation
+	misfit     int
+}
+
+// discriminated joins alternatives that all fail because one member, such as
+// type, has none of the values that tell them apart.
+func discriminated(branches []branch, at string) (Violation, bool) {
+	var joined Violation
+	var wants []string
+	for _, b := range branches {
+		i := slices.IndexFunc(b.violations, func(v Violation) bool {
+			member, below := strings.CutPrefix(v.Pointer, at+"/")
+			return below && !strings.Contains(member, "/") && v.Got != "absent" && (v.Keyword == "const" || v.Keyword == "enum")
+		})
+		if i < 0 || joined.Pointer != "" && b.violations[i].Pointer != joined.Pointer {
+			return Violation{}, false
+		}
+		if joined.Pointer == "" {
+			joined = b.violations[i]
+		}
+		if want := strings.TrimPrefix(b.violations[i].Want, "one of "); !slices.Contains(wants, want) {
+			wants = append(wants, want)
+		}
+	}
+	joined.Want = strings.Join(sorted(wants), " or ")
+	return joined, len(wants) > 1
+}
+
 // best picks, of the alternatives that all failed, the one that was meant.
 func (x *explainer) best(e *jsonschema.ValidationError) []Violation {
-	type branch struct {
-		violations []Violation
-		misfit     int
-	}
 	at := pointerOf(e.InstanceLocation)
 	var branches []branch
 	for _, c := range e.Causes {
@@ -111,6 +137,9 @@ func (x *explainer) best(e *jsonschema.ValidationError) []Violation {
 	}
 	if len(branches) == 0 {
 		return x.leaf(e)
+	}
+	if v, ok := discriminated(branches, at); ok {
+		return []Violation{v}
 	}
 	low := slices.MinFunc(branches, func(a, b branch) int { return a.misfit - b.misfit }).misfit
 	var fitting [][]Violation
@@ -173,7 +202,7 @@ func mergeAlternatives(branches [][]Violation) ([]Violation, bool) {
 		}
 	}
 	merged := first[0]
-	merged.Want = strings.Join(wants, " or ")
+	merged.Want = strings.Join(sorted(wants), " or ")
 	return []Violation{merged}, true
 }
 
@@ -234,7 +263,7 @@ func (x *explainer) leaf(e *jsonschema.ValidationError) []Violation {
 	case *kind.Format:
 		return x.format(e, k)
 	case *kind.FalseSchema:
-		return x.one(e, "", "false", "nothing here", got)
+		return x.one(e, "", "false", "no such member", got)
 	case *kind.Not:
 		return x.one(e, "", "not", "something else", got)
 	case *kind.RefCycle:

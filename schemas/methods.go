@@ -121,9 +121,11 @@ func methodTable() []row {
 	}
 }
 
+// tasksExtension is the identifier of the tasks extension.
+const tasksExtension = "io.modelcontextprotocol/tasks"
+
 // extensionTable holds the methods of the extensions that we know.
 func extensionTable() []row {
-	const id = "io.modelcontextprotocol/tasks"
 	rows := []row{
 		request(R20260728, "", "C", "tasks/get", "GetTask", "GetTask"),
 		request(R20260728, "", "C", "tasks/update", "UpdateTask", "UpdateTask"),
@@ -131,8 +133,8 @@ func extensionTable() []row {
 		notification(R20260728, "", "S", "notifications/tasks", "TaskStatus"),
 	}
 	for i := range rows {
-		rows[i].Extension, rows[i].Schema = id, Tasks
-		rows[i].Needs, rows[i].NeedsOf = "extensions."+id, Receiver
+		rows[i].Extension, rows[i].Schema = tasksExtension, Tasks
+		rows[i].Needs, rows[i].NeedsOf = "extensions."+tasksExtension, Receiver
 	}
 	return rows
 }

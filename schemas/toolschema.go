@@ -27,9 +27,11 @@ const (
 	// specification asks for bounds and names none (2026-07-28 basic/index).
 	maxSchemaBytes  = 1 << 20
 	maxSchemaLevels = 256
-	// maxVisits bounds one validation: explosive schemas visit a subschema 2^n
-	// times. Counting visits, unlike time, gives the same verdict everywhere.
-	maxVisits = 1 << 20
+	// baseVisits and visitsPerByte bound one validation: explosive schemas visit
+	// a subschema 2^n times. Counting visits, unlike time, gives the same verdict
+	// everywhere.
+	baseVisits    = 1 << 17
+	visitsPerByte = 16
 )
 
 // ToolSchema is a schema that came over the wire, compiled.
@@ -183,14 +185,14 @@ var errElsewhere = errors.New("references to other documents are not followed")
 
 // visits counts the subschemas that a validation enters and stops it when there
 // are too many. It is compiled into every subschema.
-type visits struct{ count int }
+type visits struct{ left int }
 
 // tooManyVisits is what visits panics with; ToolSchema.Validate recovers it.
 type tooManyVisits struct{}
 
 // Validate implements jsonschema.SchemaExt.
 func (c *visits) Validate(*jsonschema.ValidatorContext, any) {
-	if c.count++; c.count > maxVisits {
+	if c.left--; c.left < 0 {
 		panic(tooManyVisits{})
 	}
 }
@@ -283,12 +285,12 @@ func (t *ToolSchema) Validate(instance []byte) (vs []Violation) {
 		case nil:
 		case tooManyVisits:
 			vs = []Violation{{Keyword: "schema", Advice: true,
-				Want: fmt.Sprintf("a validation of at most %d steps", maxVisits), Got: "more; not judged further"}}
+				Want: "a validation whose steps grow with the instance, not faster", Got: "more steps than are allowed; not judged further"}}
 		default:
 			vs = []Violation{{Keyword: "schema", Advice: true, Want: "a schema that the validator can follow", Got: fmt.Sprint(r)}}
 		}
 	}()
-	t.visits.count = 0
+	t.visits.left = baseVisits + visitsPerByte*len(instance)
 	err = t.schema.Validate(v)
 	if err == nil {
 		return nil
