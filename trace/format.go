@@ -38,6 +38,7 @@ type line struct {
 	HTTP     *lineHead `json:"http,omitempty"`
 	SSE      *lineSSE  `json:"sse,omitempty"`
 	End      *lineEnd  `json:"end,omitempty"`
+	Note     octets    `json:"note,omitempty"`
 	Masked   []octets  `json:"masked,omitempty"`
 }
 
@@ -142,7 +143,7 @@ func appendString(b []byte, s string) []byte {
 func toLine(e Event) line {
 	l := line{
 		Seq: e.Seq, Time: e.Time.Round(0).UTC(), Kind: e.Kind, From: e.From,
-		Conn: octets(e.Conn), Exchange: octets(e.Exchange), HTTP: toLineHead(e.HTTP),
+		Conn: octets(e.Conn), Exchange: octets(e.Exchange), HTTP: toLineHead(e.HTTP), Note: octets(e.Note),
 	}
 	if e.Data != nil {
 		if utf8.Valid(e.Data) {
@@ -200,7 +201,7 @@ func (l line) check() error {
 
 // event turns l back.
 func (l line) event() (Event, error) {
-	e := Event{Seq: l.Seq, Time: l.Time, Kind: l.Kind, From: l.From, Conn: string(l.Conn), Exchange: string(l.Exchange)}
+	e := Event{Seq: l.Seq, Time: l.Time, Kind: l.Kind, From: l.From, Conn: string(l.Conn), Exchange: string(l.Exchange), Note: string(l.Note)}
 	if err := l.check(); err != nil {
 		return e, err
 	}

@@ -27,7 +27,7 @@ func everyKind() []Event {
 		{Seq: 4, Kind: KindNoise, From: Server, Data: []byte("\xef\xbb\xbf\u2028\u2029\ufffd\x00\x1b\x7f\u0085 <b>&\t\r\n\\\"")},
 		{Seq: 5, Kind: KindNoise, From: Server, Data: []byte{}},
 		{Seq: 6, Kind: KindSSE, From: Server, SSE: &SSE{Comment: true}},
-		{Seq: 7, Kind: KindStderr, From: Server, Data: []byte("warn"), Masked: []string{"text scheme"}},
+		{Seq: 7, Kind: KindStderr, From: Server, Data: []byte("warn"), Note: "cut \xff", Masked: []string{"text scheme"}},
 		{Seq: 8, Kind: KindHTTP, From: Server, HTTP: &Head{Status: 202}},
 		{Seq: 9, Kind: KindClosed, From: Server, Conn: "\xff", End: &End{How: "exit", Code: -1, Bytes: 1 << 40, After: 1500*time.Millisecond + 1, Detail: "why"}},
 		{Seq: 10, Kind: KindClosed, End: &End{How: "signal", Signal: "SIGKILL"}},
@@ -85,6 +85,37 @@ func TestRoundTrip(t *testing.T) {
 		if !reflect.DeepEqual(got[i], want) {
 			t.Errorf("event %d\n got %+v\nwant %+v", i+1, got[i], want)
 		}
+	}
+}
+
+// A field that is added to the types must be added to the format: each is in
+// use in some event of everyKind, and TestRoundTrip compares them all.
+func TestNoFieldIsForgotten(t *testing.T) {
+	used := map[string]bool{}
+	var visit func(v reflect.Value)
+	visit = func(v reflect.Value) {
+		if v.Kind() == reflect.Pointer {
+			v = v.Elem()
+		}
+		if v.Kind() != reflect.Struct || v.Type() == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for i := range v.NumField() {
+			name := v.Type().Name() + "." + v.Type().Field(i).Name
+			used[name] = used[name] || !v.Field(i).IsZero()
+			visit(v.Field(i))
+		}
+	}
+	for _, e := range everyKind() {
+		visit(reflect.ValueOf(e))
+	}
+	for name, yes := range used {
+		if !yes {
+			t.Errorf("%s is not in use", name)
+		}
+	}
+	if len(used) < 20 {
+		t.Errorf("only %d fields seen", len(used))
 	}
 }
 
@@ -299,7 +330,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add("http", "", []byte("\xff\x00"), "\xfe", "http://a@b", "", "\u2028", int64(-1), -2, 0)
 	kinds := []Kind{KindMessage, KindHTTP, KindSSE, KindNoise, KindStderr, KindClosed}
 	f.Fuzz(func(t *testing.T, kind, from string, data []byte, conn, url, header, id string, ns int64, n, k int) {
-		e := Event{Seq: ns, Time: time.Unix(0, ns).UTC(), Kind: kinds[uint(k)%6], Data: data, Conn: conn, Exchange: id,
+		e := Event{Seq: ns, Time: time.Unix(0, ns).UTC(), Kind: kinds[uint(k)%6], Data: data, Conn: conn, Exchange: id, Note: url,
 			HTTP: &Head{Method: header, URL: url, Status: n, Headers: [][2]string{{header, id}}},
 			SSE:  &SSE{ID: &id, Event: header, Retry: &n, Comment: n%2 == 0},
 			End:  &End{How: "eof", Code: n, Bytes: ns, After: time.Duration(ns), Detail: conn}, Masked: []string{id}}
@@ -317,7 +348,7 @@ func FuzzRoundTrip(f *testing.F) {
 // dump follows the pointers of an event, so that two can be compared as text
 // and nil can be told from empty.
 func dump(e Event) []any {
-	out := []any{e.Seq, e.Time, e.Kind, e.From, e.Conn, e.Exchange, e.Data, e.Masked}
+	out := []any{e.Seq, e.Time, e.Kind, e.From, e.Conn, e.Exchange, e.Data, e.Note, e.Masked}
 	if e.HTTP != nil {
 		out = append(out, *e.HTTP)
 	}

@@ -43,6 +43,9 @@ func Mask(e Event) Event {
 		end.Detail = m.text(end.Detail, "detail")
 		e.End = &end
 	}
+	if e.Note != "" {
+		e.Note = m.text(e.Note, "note")
+	}
 	e.Masked = m.found
 	return e
 }
