@@ -1,0 +1,133 @@
+package sample
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// hints are values in which the definitions of a document are interested: the
+// constants and enumerations that it names, and both sides of every bound.
+type hints struct {
+	words   []string
+	numbers []float64
+	sizes   []int // lengths of arrays and strings, one beyond each bound
+}
+
+func collectHints(defs map[string]any) hints {
+	words, numbers, sizes := map[string]bool{}, map[float64]bool{}, map[int]bool{}
+	for _, name := range slices.Sorted(maps.Keys(defs)) {
+		walk(defs[name], func(m map[string]any) {
+			values, _ := m["enum"].([]any)
+			if v, ok := m["const"]; ok {
+				values = append(slices.Clone(values), v)
+			}
+			for _, v := range values {
+				if word, ok := v.(string); ok {
+					words[word] = true
+				} else if n, ok := number(v); ok {
+					numbers[n] = true
+				}
+			}
+			for _, keyword := range []string{"minimum", "maximum"} {
+				if n, ok := number(m[keyword]); ok {
+					numbers[n], numbers[n-1], numbers[n+1], numbers[n-0.25], numbers[n+0.25] = true, true, true, true, true
+				}
+			}
+			for _, keyword := range []string{"minItems", "maxItems", "minLength", "maxLength"} {
+				if n, ok := number(m[keyword]); ok && n < 1000 {
+					sizes[int(n)], sizes[int(n)+1], sizes[max(0, int(n)-1)] = true, true, true
+				}
+			}
+		})
+	}
+	delete(sizes, 0)
+	return hints{
+		words:   slices.Sorted(maps.Keys(words)),
+		numbers: slices.Sorted(maps.Keys(numbers)),
+		sizes:   slices.Sorted(maps.Keys(sizes)),
+	}
+}
+
+// walk visits every schema below a schema.
+func walk(v any, visit func(map[string]any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		visit(v)
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if key != "enum" && key != "const" && key != "default" && key != "examples" {
+				walk(v[key], visit)
+			}
+		}
+	case []any:
+		for _, member := range v {
+			walk(member, visit)
+		}
+	}
+}
+
+// oddWords are strings that one format or another refuses, or takes unawares.
+var oddWords = []string{
+	"relative/path", "{", "a b", "file:///a", "http://[", "urn:x", "{+a}/{b}", "aGVsbG8", "a.b/c", "2025-11-25T10:00:00Z", "2.0", "1.0",
+}
+
+// wordsFor lists replacements of a string: itself spelled otherwise, itself
+// longer and shorter, the odd words (far down only the first few), and some of
+// the document's own, others at each place.
+func (h *hints) wordsFor(old, pointer string, far bool) []string {
+	odd := oddWords
+	if far {
+		odd = odd[:4]
+	}
+	words := append([]string{old + "x", strings.ToUpper(old), " " + old}, odd...)
+	sum := fnv.New32a()
+	sum.Write([]byte(pointer))
+	for i := range min(4, len(h.words)) {
+		words = append(words, h.words[(int(sum.Sum32()%1021)+i)%len(h.words)])
+	}
+	for _, size := range h.sizes {
+		words = append(words, resize(old, size))
+	}
+	return slices.DeleteFunc(words, func(word string) bool { return word == old })
+}
+
+// resize cuts a string to a length, or repeats its last letter up to it.
+func resize(s string, size int) string {
+	if len(s) >= size {
+		return s[:size]
+	}
+	last := "x"
+	if s != "" {
+		last = s[len(s)-1:]
+	}
+	return s + strings.Repeat(last, size-len(s))
+}
+
+// numbersFor lists replacements of a number.
+func (h *hints) numbersFor(old float64) []any {
+	out := []any{
+		old + 1, old - 1, old + 0.5, -old - 1, 101.0,
+		json.Number("9007199254740993"), json.Number("1e400"), json.Number("-0.0"), json.Number("1e2"),
+	}
+	for _, n := range h.numbers {
+		if n != old {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// number reads a number of a decoded document, whichever way it was decoded.
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, true
+	case json.Number:
+		n, err := v.Float64()
+		return n, err == nil && !math.IsInf(n, 0)
+	}
+	return 0, false
+}

@@ -1,0 +1,96 @@
+package schemas
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/mcp-conform/mcp-conform/schemas/internal/sample"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// idle lists what our schema of 2024-11-05 says without effect: the branches of
+// a union that another branch covers, and members of which nothing is asked.
+func idle() []string {
+	return []string{
+		"ClientResult/anyOf/1", "ClientResult/anyOf/2",
+		"JSONRPCError/properties/error/properties/data",
+		"JSONRPCMessage/anyOf/0",
+		"LoggingMessageNotification/properties/params/properties/data",
+		"ServerResult/anyOf/1", "ServerResult/anyOf/2", "ServerResult/anyOf/3",
+		"ServerResult/anyOf/4", "ServerResult/anyOf/5", "ServerResult/anyOf/6",
+		"ServerResult/anyOf/7", "ServerResult/anyOf/8", "ServerResult/anyOf/9",
+	}
+}
+
+// TestEveryKeywordCounts takes each keyword of our oldest schema away in turn,
+// and each element of each list, and compares what is left with the official
+// schema. A loss that makes no difference is one that the instances of
+// TestEquivalence cannot see.
+func TestEveryKeywordCounts(t *testing.T) {
+	spec, ok := specData(t)
+	if !ok {
+		return
+	}
+	doc := readObject(t, filepath.Join(official(spec, R20241105), "schema.json"))
+	published, source := compileOfficial(t, doc), sample.New(doc)
+	f := asPublished(t, R20241105)
+	var unseen []string
+	losses := 0
+	for _, definition := range source.Definitions() {
+		var all []judged
+		for v := range instances(source, definition) {
+			all = append(all, judged{v.value, published[definition].Validate(v.value) == nil})
+		}
+		lose(f.doc.definitions[definition], definition, func(what string) {
+			losses++
+			if !differs(compileOurs(t, f, definition)[definition], all) {
+				unseen = append(unseen, what)
+			}
+		})
+	}
+	fmt.Printf("took %d keywords away\n", losses)
+	slices.Sort(unseen)
+	if !slices.Equal(unseen, idle()) {
+		t.Errorf("losses that make no difference:\n got %q\nwant %q", unseen, idle())
+	}
+}
+
+// judged is an instance with what the official schema says of it.
+type judged struct {
+	value    any
+	accepted bool
+}
+
+func differs(schema *jsonschema.Schema, all []judged) bool {
+	return slices.ContainsFunc(all, func(v judged) bool {
+		return (schema.Validate(v.value) == nil) != v.accepted
+	})
+}
+
+// lose calls try once for each member and each element of a schema, while that
+// one is missing. Lists are left with one element at least.
+func lose(schema any, pointer string, try func(what string)) {
+	switch schema := schema.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(schema)) {
+			old, at := schema[key], pointer+"/"+key
+			delete(schema, key)
+			try(at)
+			list, _ := old.([]any)
+			for i := range list {
+				if schema[key] = slices.Delete(slices.Clone(list), i, i+1); len(list) > 1 {
+					try(fmt.Sprintf("%s/%d", at, i))
+				}
+			}
+			schema[key] = old
+			lose(old, at, try)
+		}
+	case []any:
+		for i, element := range schema {
+			lose(element, fmt.Sprintf("%s/%d", pointer, i), try)
+		}
+	}
+}
