@@ -1,0 +1,103 @@
+package conformance
+
+import (
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/schemas"
+	"github.com/mcp-conform/mcp-conform/trace"
+)
+
+func cancellationRules() []ruleEntry {
+	return []ruleEntry{
+		plain(cancelled, "CANCEL-OWN-REQUEST", "CANCEL-NOT-INITIALIZE", "CANCEL-SERVER-LISTEN-ONLY"),
+		plain(cancelledAnswered, "CANCEL-NO-RESPONSE"),
+	}
+}
+
+// cancelled: a cancellation names a request of its own sender that may still
+// run (basic/utilities/cancellation, behavior requirements). One that comes
+// after the response has crossed it, which is nobody's fault. A receiver may
+// ignore whatever it likes.
+func cancelled(o *Observation) {
+	if !o.is(schemas.Notification) || o.Message.Method != "notifications/cancelled" {
+		return
+	}
+	id, ok := o.param("requestId")
+	if !ok {
+		return // the schema demands it
+	}
+	key := schemas.IDKey(id)
+	if o.Session.Modern && o.From() == trace.Server {
+		cancelledByServer(o, key)
+		return
+	}
+	own := o.Session.of(o.From())
+	r := own.open[key]
+	if r == nil {
+		r = own.recent[key]
+	}
+	switch {
+	case r != nil:
+		o.Pass("CANCEL-OWN-REQUEST", o.From())
+		if o.From() == trace.Client && o.Session.Init != nil {
+			o.Check(r != o.Session.Init || r.AnsweredAt != 0, "CANCEL-NOT-INITIALIZE", trace.Client, Fault{
+				Detail: "initialize is cancelled", Want: "/params/requestId: another request", Got: got(id, true),
+			})
+		}
+	case own.used.has(key): // answered long ago
+	case o.Session.Partial || o.Lacks(trace.LackOrder):
+		o.Untested("CANCEL-OWN-REQUEST", o.From(), "the capture may not show the request")
+	default:
+		o.Fail("CANCEL-OWN-REQUEST", o.From(), Fault{
+			Detail: "a cancellation names no request that its sender has made", Want: "/params/requestId: that of an own request", Got: got(id, true),
+		})
+	}
+}
+
+// cancelledByServer: since 2026-07-28 a server cancels only a subscription that
+// it ends (basic/patterns/cancellation). Whether it has to is open between two
+// pages of the specification, so that its absence is no fault.
+func cancelledByServer(o *Observation, key string) {
+	asked := o.Session.of(trace.Client)
+	r := asked.open[key]
+	if r == nil {
+		r = asked.recent[key]
+	}
+	if r == nil && o.Session.Partial {
+		o.Untested("CANCEL-SERVER-LISTEN-ONLY", trace.Server, "the capture may not show the request")
+		return
+	}
+	method := "no request"
+	if r != nil {
+		method = r.Method
+	}
+	o.Check(method == "subscriptions/listen", "CANCEL-SERVER-LISTEN-ONLY", trace.Server, Fault{
+		Detail: "the server cancels what is no subscription", Want: "/params/requestId: that of a subscriptions/listen", Got: clip(method),
+	})
+}
+
+// cancelledAnswered: a cancelled request gets no response
+// (basic/utilities/cancellation). A response may have crossed the cancellation,
+// and a receiver may finish what it cannot stop; so only an error that itself
+// speaks of the cancellation is taken for an answer to it.
+func cancelledAnswered(o *Observation) {
+	if o.End {
+		for _, side := range []trace.Side{trace.Client, trace.Server} {
+			for _, r := range o.Session.of(side).open {
+				if r.CancelledAt != 0 {
+					o.Pass("CANCEL-NO-RESPONSE", side.Peer())
+				}
+			}
+		}
+		return
+	}
+	if !o.is(schemas.Error) || o.Request == nil || o.Request.CancelledAt == 0 || o.Earlier != nil || o.Lacks(trace.LackOrder) {
+		return
+	}
+	text := strings.ToLower(textParam(o.Message.Error, "message"))
+	if strings.Contains(text, "cancel") || strings.Contains(text, "abort") {
+		o.Fail("CANCEL-NO-RESPONSE", o.From(), Fault{
+			Detail: "a request that was cancelled is answered with an error", Want: "no response", Got: "error " + clip(o.errorCode()),
+		})
+	}
+}
