@@ -287,7 +287,7 @@ func (w *httpClient) answer(x *exchange, req *http.Request) trace.End {
 // ourEnd says how something ended that was cut off on this side.
 func ourEnd(cause error, rep *reporter) (how, detail string) {
 	switch {
-	case errors.Is(cause, errDropped), errors.Is(cause, errClosing):
+	case errors.Is(cause, errDropped), errors.Is(cause, errClosing), errors.Is(cause, errLeft):
 		return "closed-by-us", cause.Error()
 	case errors.Is(cause, errFlood):
 		return "closed-by-us", rep.flood()

@@ -109,6 +109,13 @@ func peers() map[string]func() {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		},
+		"bridge": func() {
+			addr, token, _ := strings.Cut(os.Getenv("WIRE_TEST_MORE"), " ")
+			if err := wire.Bridge(context.Background(), addr, token, os.Stdin, os.Stdout); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		},
 		"environment": func() {
 			dir, _ := os.Getwd()
 			fmt.Printf("{\"env\":%q,\"dir\":%q}\n", os.Getenv("WIRE_TEST_MORE"), dir)

@@ -30,9 +30,9 @@ type StdioOptions struct {
 	Limits Limits
 }
 
-// StandardInput is the Detail of the closed event that says that the harness
-// closed the standard input of a server; the connection lives on in the other
-// direction.
+// StandardInput is the Detail of the closed event that says that the client,
+// harness or not, closed the standard input of the server; the connection goes on
+// in the other direction.
 const StandardInput = "standard input"
 
 // stdio is the pipes of one server process.

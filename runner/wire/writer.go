@@ -106,6 +106,7 @@ func (w *writer) abandon() {
 	w.mu.Lock()
 	if !w.closed {
 		w.closed = true
+		w.lines.Close()
 		w.dst.Close()
 	}
 	w.mu.Unlock()
