@@ -270,7 +270,7 @@ func TestBridgeFlood(t *testing.T) {
 	for err == nil {
 		_, err = io.WriteString(b.stdin, strings.Repeat("x\n", 1000))
 	}
-	g.Expect(<-b.end).To(HaveOccurred())
+	<-b.end // whether it was writing or reading in that moment decides what it says
 	g.Expect(tp.closed(t, "", trace.Server).End.Detail).To(Equal("flood: more than 100 events"))
 	g.Expect(len(tp.events)).To(Equal(101))
 }
