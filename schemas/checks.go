@@ -28,6 +28,7 @@ func (f *file) checks() map[string]check {
 		"input-schema":  f.checkSchema(Input),
 		"output-schema": f.checkSchema(Output),
 		"mcp-headers":   checkHeaders,
+		"enum-names":    checkEnumNames,
 	}
 }
 
@@ -60,6 +61,17 @@ func checkHeaders(_ Revision, value any) []fault {
 		faults = append(faults, fault{v.Pointer, v.Want, v.Got})
 	}
 	return faults
+}
+
+// checkEnumNames wants as many names as there are values.
+func checkEnumNames(_ Revision, value any) []fault {
+	m, _ := value.(map[string]any)
+	values, isEnum := m["enum"].([]any)
+	names, named := m["enumNames"].([]any)
+	if !isEnum || !named || len(values) == len(names) {
+		return nil
+	}
+	return []fault{{"/enumNames", fmt.Sprintf("%d names, one for each value", len(values)), ""}}
 }
 
 // checkError carries faults through the validator.

@@ -99,6 +99,9 @@ func (d *document) target(ref string) string {
 		folder, container = path.Join(d.folder, to), "$defs"
 	}
 	pointer, ok := strings.CutPrefix(fragment, "/"+container+"/")
+	if !ok { // errata say $defs, whatever the file that they amend says
+		pointer, ok = strings.CutPrefix(fragment, "/$defs/")
+	}
 	if !ok {
 		return ref
 	}
