@@ -129,7 +129,7 @@ func completion(values int) string {
 
 func TestErrataAmendTheSchemas(t *testing.T) {
 	intended, published := load(t, Options{}), load(t, Options{AsPublished: true})
-	for _, a := range amendments() {
+	for _, a := range slices.Concat(amendments(), early()) {
 		for _, rev := range a.revs {
 			if vs := validate(t, intended, rev, a.definition, a.right); len(vs) > 0 {
 				t.Errorf("%s %s, %s: right is refused: %v\n%s", rev, a.id, a.definition, vs, a.right)
@@ -153,7 +153,7 @@ func TestErrataAmendTheSchemas(t *testing.T) {
 
 func TestErrataAdvise(t *testing.T) {
 	silent, advising := load(t, Options{}), load(t, Options{Advice: true})
-	for _, r := range remarks() {
+	for _, r := range slices.Concat(remarks(), earlyRemarks()) {
 		for _, rev := range r.revs {
 			if vs := validate(t, silent, rev, r.definition, r.instance); len(vs) > 0 {
 				t.Errorf("%s %s, %s: refused: %v\n%s", rev, r.id, r.definition, vs, r.instance)
@@ -170,7 +170,7 @@ func TestErrataAdvise(t *testing.T) {
 // tables above.
 func TestEveryErratumHasAnInstance(t *testing.T) {
 	s := load(t, Options{})
-	for _, rev := range []Revision{R20251125, R20260728, Tasks} {
+	for _, rev := range append(Revisions(), Tasks) {
 		errata, err := s.Errata(rev)
 		if err != nil {
 			t.Fatal(err)
@@ -180,10 +180,10 @@ func TestEveryErratumHasAnInstance(t *testing.T) {
 				continue
 			}
 			found := false
-			for _, a := range amendments() {
+			for _, a := range slices.Concat(amendments(), early()) {
 				found = found || !e.Advice && a.id == e.ID && slices.Contains(a.revs, rev)
 			}
-			for _, r := range remarks() {
+			for _, r := range slices.Concat(remarks(), earlyRemarks()) {
 				found = found || e.Advice && r.id == e.ID && slices.Contains(r.revs, rev)
 			}
 			if !found {
