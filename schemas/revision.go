@@ -1,17 +1,46 @@
 // Package schemas says what a message looks like in each revision of the Model
 // Context Protocol.
 //
-// It classifies JSON-RPC messages by their keys, keeps what parsers hide
-// (number text, duplicate keys, invalid UTF-8), and validates messages and
-// single definitions against the schema of a revision, as published or as
-// intended (see errata.yaml beside each schema).
+// # Messages
+//
+// [Classify] reads one JSON-RPC message. It decides the kind by the keys of the
+// object alone, keeps every part as it was written, and reports with pointer
+// and offset what parsers hide: duplicate keys, invalid UTF-8, lone surrogates,
+// integers beyond 2^53, 1.0 where 1 is meant. [SameID] and [IDKey] compare ids
+// exactly.
+//
+// [Set.ValidateMessage] judges a message by the definition that its method
+// calls for. A response is judged by the method of the request that it answers,
+// and since 2026-07-28 its resultType is read first. Nothing is ever validated
+// against a union such as ServerResult: those accept nearly everything.
 //
 //	set, err := schemas.Load(schemas.Options{})
-//	vs := set.Validate(schemas.R20251125, "Tool", []byte(`{"name":"add"}`))
-//	// vs[0]: /inputSchema, want object, got absent
+//	…
+//	m := schemas.Classify(line)
+//	for _, v := range set.ValidateMessage(schemas.R20251125, &m, request) {
+//		fmt.Println(v) // /result/tools/0/inputSchema/type: want "object", got absent [Tool]
+//	}
 //
-// It does not judge conversations: order, ids and headers belong to package
-// conformance.
+// # Definitions
+//
+// Each revision has a folder with schema.json, which says what the official
+// schema says under the official names, and errata.yaml, which says where that
+// and the text of the specification part (see [Erratum]). As intended is the
+// default; [Options].AsPublished is the official schema to the letter. A
+// [Violation] names the erratum without which it would be none.
+// [Set.Validate] judges by one definition, [Set.Definitions] lists them, and
+// [LookupMethod] and [Methods] say which method uses which.
+//
+// # Schemas in traffic
+//
+// Tools and elicitations send JSON Schemas of their own. [CompileToolSchema]
+// reads one under its declared dialect, never fetches anything, and bounds what
+// it does; the [ToolSchema] then judges arguments and results.
+//
+// # What it is not for
+//
+// It does not judge conversations: order, pairing and headers belong to package
+// conformance, and so do levels. A violation here is a fact about one message.
 package schemas
 
 import "fmt"

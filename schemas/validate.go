@@ -91,9 +91,7 @@ func (v *verdict) call(m, paired *Message) {
 	if known && method.Kind == Notification || !known && m.Kind == Notification {
 		envelope = "JSONRPCNotification"
 	}
-	// Definitions of calls carry the envelope themselves since 2025-11-25 (L4);
-	// embedded ones never do. As intended, the envelope says more (L2).
-	if !known || v.rev < R20251125 || method.Embedded || v.intended() {
+	if !known || !v.carriesEnvelope(method, m) {
 		v.check(v.rev, envelope, "", v.value)
 	}
 	if !known {
@@ -106,6 +104,18 @@ func (v *verdict) call(m, paired *Message) {
 	if paired != nil && paired.Kind == Result && v.intended() {
 		v.inputResponses(paired)
 	}
+}
+
+// carriesEnvelope reports whether the definition of a method says all that the
+// envelope's would. Since 2025-11-25 definitions have jsonrpc and id of their
+// own, embedded ones never; before that they have them as intended (L4). What
+// no typed definition forbids are members that contradict the method (L2).
+func (v *verdict) carriesEnvelope(method Method, m *Message) bool {
+	if method.Embedded || v.rev < R20251125 {
+		return v.intended() && !method.Embedded
+	}
+	contradicts := m.Result != nil || m.Error != nil || m.ID != nil && method.Kind == Notification
+	return !v.intended() || !contradicts
 }
 
 // extensionMeta demands of an extension's request what every request of
