@@ -240,6 +240,9 @@ func ping(o *Observation) {
 	if o.Session.Modern || o.Request == nil || o.Request.Method != "ping" || o.Earlier != nil || !o.is(schemas.Result, schemas.Error) {
 		return
 	}
+	if o.Exchange.status() >= 400 {
+		return // the HTTP request was refused, for its session or its headers: no ping came in
+	}
 	rest := ""
 	if o.is(schemas.Result) {
 		rest = beyondMeta(o.Message.Result)

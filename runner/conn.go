@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/runner/wire"
 	"github.com/mcp-conform/mcp-conform/schemas"
 	"github.com/mcp-conform/mcp-conform/trace"
@@ -23,13 +24,15 @@ type conn struct {
 	offer   Offer
 	wire    wire.Wire
 	journal *journal
-	observe func(trace.Event) // the judge of this connection
+	judge   *conformance.Judge
+	found   []conformance.Evidence // what the judge has said; read it after the judge has finished
 
 	sending sync.Mutex // one send at a time, so that events can be told apart
 	dress   dressing
 	next    int // the last id that was given to a request
 
 	spans     []span
+	used      bool   // a conversation was held on it
 	opened    *entry // the server's answer to the handshake
 	agreed    string // the revision that the answer names
 	attending sync.WaitGroup
@@ -45,10 +48,8 @@ func newConn(id string, us trace.Side, offer Offer) *conn {
 
 // record is the end of the way of each event, in order, under the recorder's lock.
 func (c *conn) record(e trace.Event) {
+	c.judge.Observe(e) // first, so that who wakes up finds it judged
 	c.journal.record(e, c.us)
-	if c.observe != nil {
-		c.observe(e)
-	}
 }
 
 // attend answers the requests that no step awaits until the connection ends.
@@ -98,6 +99,8 @@ func (c *conn) behave(ctx context.Context, x *entry) error {
 	}
 	status := 202
 	switch {
+	case bodyless(x) && x.HTTP.Method == "DELETE" && !c.dress.revision.Stateless():
+		status = 200
 	case bodyless(x):
 		status = 405
 	case x.msg.Kind == schemas.Invalid:
@@ -115,6 +118,11 @@ func (c *conn) answer(ctx context.Context, x *entry, a answer, h wire.HTTP, purp
 	out := wire.Out{Data: []byte(`{"jsonrpc":"2.0","id":` + string(x.msg.ID) + `,` + outcome + `}`), HTTP: &h}
 	if c.us == trace.Server {
 		out.Exchange, out.Last = x.Exchange, true
+		if x.msg.Method == "initialize" && a.err == nil && !c.dress.revision.Stateless() {
+			// 2025-03-26 basic/transports: a server may give a session id with the
+			// result, so that clients can show that they keep it.
+			setHeader(&h, "Mcp-Session-Id", "session-"+c.id)
+		}
 	} else {
 		c.dress.sessionHeaders(&h)
 	}

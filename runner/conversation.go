@@ -42,8 +42,8 @@ type conversation struct {
 	sent      map[string]sent
 	seen      map[string]*entry
 	evidence  []conformance.Evidence
-	line      int    // of the running step
 	stopped   string // why later checks are untested
+	begun     bool   // something was awaited
 	noShow    bool   // an awaited event did not come: worth a second try
 }
 
@@ -61,11 +61,13 @@ func newConversation(s *scenarios.Scenario, c *conn, cat *conformance.Catalogue,
 
 // run holds the conversation. The error is the harness's own fault.
 func (v *conversation) run(ctx context.Context) error {
-	v.c.journal.begin(v.awaited())
+	if v.c.used {
+		v.c.journal.begin(awaited(v.s))
+	}
+	v.c.used = true
 	defer v.c.journal.release()
 	for i := range v.s.Steps {
 		st := &v.s.Steps[i]
-		v.line = st.Line
 		if v.stopped != "" {
 			v.without(st, v.s.ID+": "+v.stopped)
 			continue
@@ -90,13 +92,17 @@ func (v *conversation) run(ctx context.Context) error {
 			return fmt.Errorf("%s:%d: %w", v.s.File, st.Line, err)
 		}
 	}
+	if v.c.us == trace.Server {
+		v.c.journal.release()
+		v.c.quiet(ctx, v.limits.scale(lingering), v.limits.scale(startLimit))
+	}
 	return nil
 }
 
 // awaited counts the requests that steps expect, by method.
-func (v *conversation) awaited() map[string]int {
+func awaited(s *scenarios.Scenario) map[string]int {
 	n := map[string]int{}
-	for _, st := range v.s.Steps {
+	for _, st := range s.Steps {
 		if st.Expect != nil && st.Expect.Request != "" {
 			n[st.Expect.Request]++
 		}
@@ -130,6 +136,8 @@ func (v *conversation) use(ctx context.Context, st *scenarios.Step) error {
 	if !v.c.dress.open {
 		if v.c.us == trace.Client {
 			err = v.c.handshake(ctx, st.Use.Capabilities, proposal, v.limits.within(0))
+		} else {
+			err = v.c.met(ctx, v.limits.scale(startLimit))
 		}
 		if err != nil {
 			return err
@@ -146,7 +154,12 @@ func (v *conversation) use(ctx context.Context, st *scenarios.Step) error {
 
 func (v *conversation) expect(ctx context.Context, st *scenarios.Step, i int) error {
 	p := st.Expect
-	x, err := v.c.wait(ctx, v.limits.within(p.Within), describe(p), v.matcher(p), v.hopeless(p))
+	limit := v.limits.within(p.Within)
+	if v.c.us == trace.Server && !v.begun {
+		limit = v.limits.scale(startLimit) // a client has to start first
+	}
+	v.begun = true
+	x, err := v.c.wait(ctx, limit, describe(p), v.matcher(p), v.hopeless(p))
 	if _, missing := errors.AsType[*noShow](err); missing && p.Optional {
 		v.without(st, v.s.ID+": the specification does not demand "+describe(p))
 		return nil
@@ -282,7 +295,7 @@ func (v *conversation) look(st *scenarios.Step, x *entry, doc json.RawMessage) e
 			return fmt.Errorf("check at line %d: %w", c.Line, err)
 		}
 		e := v.shows(x)
-		e.Verdict, e.Want, e.Got, e.Line = conformance.Pass, o.Want, o.Got, c.Line
+		e.Verdict, e.Want, e.Got = conformance.Pass, o.Want, o.Got
 		if !o.OK {
 			e.Verdict = conformance.Fail
 			e.Detail = v.s.Title

@@ -193,18 +193,26 @@ func (p *probing) probe(ctx, patient context.Context, o Offer) {
 
 // ask opens a connection for one offer and looks around.
 func (p *probing) ask(ctx, patient context.Context, o Offer, answered func()) (*survey, error) {
-	c, err := p.run.connect(ctx, o)
+	c, err := p.run.connect(ctx, o, nil)
 	if err != nil {
 		return nil, err
 	}
 	s := &survey{offer: o}
-	err = s.open(patient, c, p.run.limits.scale(startLimit))
+	open := s.open
+	if c.us == trace.Server {
+		open = s.meet
+	}
+	err = open(patient, c, p.run.limits.scale(startLimit))
 	var no *refused
 	if err == nil || errors.As(err, &no) {
 		answered()
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case c.us == trace.Client:
 		s.list(ctx, c, p.run.limits.scale(longestAnswer))
+	default:
+		c.quiet(ctx, p.run.limits.scale(lingering), p.run.limits.scale(startLimit))
 	}
 	p.run.close(ctx, c, err == nil)
 	if patient.Err() != nil && ctx.Err() == nil && err != nil {

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -28,7 +27,6 @@ func (v *conversation) say(req string, e conformance.Evidence) {
 	e.Revision = v.c.dress.revision
 	e.Transport = v.c.offer.Transport
 	e.Scenario = v.s.ID
-	e.Line = cmp.Or(e.Line, v.line)
 	v.evidence = append(v.evidence, e)
 }
 
@@ -55,7 +53,9 @@ func (v *conversation) pass(st *scenarios.Step, x *entry) {
 func (v *conversation) fail(st *scenarios.Step, why string) {
 	v.stopped = why
 	v.without(&scenarios.Step{Checks: st.Checks}, v.s.ID+": "+why)
-	v.say(st.Req, conformance.Evidence{Verdict: conformance.Fail, Detail: v.s.Title, Want: awaitedBy(st), Got: why})
+	v.say(st.Req, conformance.Evidence{
+		Verdict: conformance.Fail, Detail: v.s.Title, Want: awaitedBy(st), Got: why, Cause: v.c.judge.Explains(),
+	})
 }
 
 // stop ends the scenario without blaming the target.

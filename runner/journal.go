@@ -82,6 +82,19 @@ func (j *journal) record(e trace.Event, us trace.Side) {
 	j.wake()
 }
 
+// end says that the peer's process has ended, where that is no event of the wire.
+func (j *journal) end(e trace.Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e.Seq = j.last + 1
+	x := &entry{Event: e}
+	j.entries = append(j.entries, x)
+	if j.ended == nil {
+		j.ended = x
+	}
+	j.wake()
+}
+
 func (j *journal) wake() {
 	close(j.changed)
 	j.changed = make(chan struct{})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/scenarios"
+	"github.com/mcp-conform/mcp-conform/trace"
 )
 
 // lane is a series of scenarios under one offer that are run one after the
@@ -54,7 +55,7 @@ func (r *run) plan() []*lane {
 // it begins by opening the conversation in the usual way, and harms nothing.
 func shares(s *scenarios.Scenario) bool {
 	first := s.Steps[0].Use
-	return !s.Fresh && first != nil && first.Capabilities == nil && first.Revision == ""
+	return s.Target == trace.Server && !s.Fresh && first != nil && first.Capabilities == nil && first.Revision == ""
 }
 
 func (l *lane) hold(ctx context.Context) {
@@ -76,7 +77,7 @@ func (l *lane) hold(ctx context.Context) {
 		default:
 			res.Verdict, res.Reason = v.verdict()
 			for _, e := range v.evidence {
-				l.run.account(l.survey.offer, e)
+				l.run.out.Ledger.Add(e)
 			}
 			if v.noShow {
 				l.drop(ctx)
@@ -100,7 +101,7 @@ func (l *lane) attempt(ctx context.Context, s *scenarios.Scenario, lim limits) (
 		l.drop(ctx)
 	}
 	if l.conn == nil {
-		c, err := l.run.connect(ctx, l.survey.offer)
+		c, err := l.run.connect(ctx, l.survey.offer, s)
 		if err != nil {
 			return nil, err
 		}

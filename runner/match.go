@@ -26,13 +26,18 @@ func (v *conversation) matcher(p *scenarios.Pattern) func(*entry) bool {
 	return func(x *entry) bool { return !x.taken && x.From != v.c.us && x.Seq > after && fits(x) }
 }
 
+// anyMethod in a request pattern stands for every method.
+const anyMethod = "*"
+
 func (v *conversation) kind(p *scenarios.Pattern) func(*entry) bool {
 	switch {
 	case p.Reply != "":
 		s := v.sent[p.Reply]
 		return func(x *entry) bool { return v.c.answers(x, s) }
 	case p.Request != "":
-		return func(x *entry) bool { return x.msg.Kind == schemas.Request && x.msg.Method == p.Request && !x.answered }
+		return func(x *entry) bool {
+			return x.msg.Kind == schemas.Request && (p.Request == anyMethod || x.msg.Method == p.Request)
+		}
 	case p.Notification != "":
 		return func(x *entry) bool { return x.msg.Kind == schemas.Notification && x.msg.Method == p.Notification }
 	case p.HTTP != "":

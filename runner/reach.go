@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/trace"
 )
 
-// reach opens connections to a server under test.
+// reach opens connections to a target.
 type reach struct {
 	target  Target
 	process *process // the command behind a URL, nil if none
@@ -29,10 +29,10 @@ func (t Target) transports() []trace.Transport {
 	switch {
 	case t.Transport != "":
 		return []trace.Transport{t.Transport}
+	case t.URL != "", t.Role == trace.Client && !t.Builtin:
+		return []trace.Transport{trace.StreamableHTTP}
 	case t.Builtin:
 		return []trace.Transport{trace.Stdio, trace.StreamableHTTP}
-	case t.URL != "":
-		return []trace.Transport{trace.StreamableHTTP}
 	}
 	return []trace.Transport{trace.Stdio}
 }
@@ -57,6 +57,8 @@ func (t Target) check() error {
 		return usage("the built-in peer takes neither command nor URL")
 	case t.Builtin:
 		return nil
+	case t.Role == trace.Client && t.URL != "":
+		return usage("a client under test takes no URL: it is told where to connect")
 	case t.Role == trace.Client && len(t.Command) == 0:
 		return usage("a client under test needs a command that starts it")
 	case t.URL == "" && len(t.Command) == 0:
@@ -76,8 +78,11 @@ func (t Target) check() error {
 }
 
 // open makes a connection; nothing is said on it yet.
-func (r *reach) open(ctx context.Context, o Offer, id string, sink trace.Sink) (wire.Wire, error) {
+func (r *reach) open(ctx context.Context, c *conn, sink trace.Sink) (wire.Wire, error) {
+	o, id := c.offer, c.id
 	switch {
+	case r.target.Role == trace.Client:
+		return r.host(ctx, c, sink)
 	case r.builtin != nil && o.Transport == trace.Stdio:
 		return wire.OpenPipes(ctx, wire.PipesOptions{Serve: r.builtin.ServeStdio, Conn: id, Sink: sink})
 	case o.Transport == trace.Stdio:
@@ -104,7 +109,7 @@ func loopback(address string) bool {
 // until something listens there.
 func (r *reach) start(ctx context.Context, limit time.Duration) error {
 	switch {
-	case r.target.Builtin:
+	case r.target.Builtin && r.target.Role == trace.Server:
 		return r.startBuiltin(ctx)
 	case r.target.URL == "" || len(r.target.Command) == 0:
 		return nil

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/runner/wire"
 	"github.com/mcp-conform/mcp-conform/scenarios"
 	"github.com/mcp-conform/mcp-conform/schemas"
 	"github.com/mcp-conform/mcp-conform/trace"
@@ -39,6 +41,7 @@ type run struct {
 	revisions  []schemas.Revision
 	transports []trace.Transport
 	reach      *reach
+	open       func(context.Context, *conn, trace.Sink) (wire.Wire, error)
 	recorder   *recorder
 	limits     limits
 	slots      chan struct{}
@@ -46,7 +49,6 @@ type run struct {
 	mu      sync.Mutex
 	out     *Outcome
 	surveys []*survey
-	failed  map[caseKey][]conformance.Evidence
 	conns   int
 	done    int
 	total   int
@@ -67,7 +69,7 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 	if stop := r.reach.stop(ctx); stop != nil {
 		r.harness(fmt.Errorf("ending the target: %w", stop))
 	}
-	r.complete()
+	slices.SortFunc(r.out.Results, compareResults)
 	if err == nil && o.Trace != nil && o.Trace.Err() != nil {
 		err = &HarnessError{fmt.Errorf("writing the trace: %w", o.Trace.Err())}
 	}
@@ -75,7 +77,8 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 }
 
 func newRun(o Options) (*run, error) {
-	r := &run{opts: o, revisions: o.Revisions, transports: o.Transports, reach: &reach{target: o.Target}, failed: map[caseKey][]conformance.Evidence{}}
+	r := &run{opts: o, revisions: o.Revisions, transports: o.Transports, reach: &reach{target: o.Target}}
+	r.open = r.reach.open
 	r.out = &Outcome{Subject: Subject{Role: o.Target.Role, Where: o.Target.where()}}
 	if o.Catalogue == nil || o.Schemas == nil {
 		return r, &HarnessError{errors.New("a run needs a catalogue and schemas")}
@@ -142,14 +145,19 @@ func (r *run) finish(res Result) {
 	}
 }
 
-// connect opens a connection for an offer, with a judge that watches it.
-func (r *run) connect(ctx context.Context, o Offer) (*conn, error) {
+// connect opens a connection for an offer, with a judge that watches it. first is
+// the scenario that will be run on it, nil for none: a client may say at once
+// what it awaits.
+func (r *run) connect(ctx context.Context, o Offer, first *scenarios.Scenario) (*conn, error) {
 	r.mu.Lock()
 	r.conns++
 	c := newConn(fmt.Sprintf("c%d", r.conns), r.opts.Target.Role.Peer(), o)
 	r.mu.Unlock()
+	if first != nil {
+		c.journal.awaited = awaited(first)
+	}
 	r.watch(c)
-	w, err := r.reach.open(ctx, o, c.id, r.recorder.sink(c))
+	w, err := r.open(ctx, c, r.recorder.sink(c))
 	if err != nil {
 		return nil, fmt.Errorf("opening a connection: %w", err)
 	}
@@ -171,5 +179,6 @@ func (r *run) close(ctx context.Context, c *conn, counts bool) {
 }
 
 func compareResults(a, b Result) int {
-	return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), compareOffers(a.Offer, b.Offer))
+	return cmp.Or(cmp.Compare(a.Scenario, b.Scenario),
+		cmp.Compare(a.Offer.Revision, b.Offer.Revision), cmp.Compare(a.Offer.Transport, b.Offer.Transport))
 }

@@ -39,11 +39,26 @@ func TestSmoke(t *testing.T) {
 		target.Builtin = false
 		target.Command = []string{"sh", "-c", u}
 	}
+	if os.Getenv("SMOKE_CLIENT") != "" {
+		target.Role = trace.Client
+	}
 	out, err := Run(context.Background(), Options{Target: target, Scenarios: all, Catalogue: cat, Schemas: set})
 	if err != nil {
 		t.Error(err)
 	}
 	t.Log(out.Subject, out.Offers, out.Refused, out.Harness)
+	for _, h := range out.Harness {
+		t.Log("HARNESS", h)
+	}
+	for _, f := range out.Ledger.Findings() {
+		if f.Side == target.Role {
+			t.Log("FINDING", f.Requirement, f.Revision, f.Transport, f.Scenario, f.Detail, "want", f.Want, "got", f.Got, f.Wire, "x", f.Count, "cause", f.Cause)
+		}
+	}
+	for _, rev := range out.Ledger.Revisions() {
+		sc := out.Ledger.Score(rev, target.Role)
+		t.Logf("SCORE %+v", sc)
+	}
 	for _, r := range out.Results {
 		t.Log(r.Verdict, r.Scenario, r.Offer.Revision, r.Offer.Transport, r.Reason)
 	}

@@ -53,6 +53,10 @@ type Target struct {
 	// Builtin is the reference peer of this project, in this process: then
 	// Command and URL are empty.
 	Builtin bool
+	// Bridge is the command that a client under test starts over stdio in place of
+	// a server: it runs [wire.Bridge] with the two arguments that are appended,
+	// address and token. nil means this executable with the argument "bridge".
+	Bridge []string
 	// Faults are named faults of the built-in peer.
 	Faults []string
 }
@@ -75,10 +79,6 @@ type Result struct {
 	Offer    Offer
 	Verdict  conformance.Verdict
 	Reason   string // why it is untested or n/a, or what failed
-	// Findings is what failed in this conversation, the scenario's own checks and
-	// what rules found; the first of each kind, and of a flood the first few. It
-	// is complete in an [Outcome], not yet in [Progress].
-	Findings []conformance.Evidence
 	Seconds  float64
 	Harness  error // the harness's own fault; never a verdict
 }

@@ -6,7 +6,39 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/scenarios"
+	"github.com/mcp-conform/mcp-conform/trace"
 )
+
+// watch gives a connection its judge.
+func (r *run) watch(c *conn) {
+	c.judge = conformance.NewJudge(conformance.JudgeOptions{
+		Catalogue: r.opts.Catalogue,
+		Schemas:   r.opts.Schemas,
+		Header:    trace.Header{Transport: c.offer.Transport, Revision: string(c.offer.Revision)},
+		Emit:      func(e conformance.Evidence) { c.found = append(c.found, e) },
+	})
+}
+
+// verdicts takes over what the judge of a connection that has been closed found,
+// on the revision of its offer. When something else was negotiated on it, that
+// has an offer and connections of its own.
+func (r *run) verdicts(c *conn) {
+	c.judge.Finish()
+	for _, f := range c.judge.Seen().Facts {
+		if f.Revision == c.offer.Revision {
+			r.out.Ledger.Learn(f)
+		}
+	}
+	target, harness := c.sort(r.opts.Catalogue, c.found)
+	for _, e := range target {
+		if e.Revision == c.offer.Revision {
+			r.out.Ledger.Add(e)
+		}
+	}
+	for _, err := range harness {
+		r.harness(err)
+	}
+}
 
 // span says which scenario had the connection from an event on.
 type span struct {
@@ -51,8 +83,11 @@ func (c *conn) onPurpose(e conformance.Evidence) bool {
 
 // sort separates what a judge has to say about the target from what it holds
 // against the harness, which is returned as errors unless it was on purpose.
-func (c *conn) sort(es []conformance.Evidence) (target []conformance.Evidence, harness []error) {
+func (c *conn) sort(cat *conformance.Catalogue, es []conformance.Evidence) (target []conformance.Evidence, harness []error) {
 	for _, e := range es {
+		if q, ok := cat.Get(e.Requirement); ok && !q.BindsIn(e.Revision, e.Side) {
+			continue
+		}
 		e.Scenario = c.owner(e.Event)
 		switch {
 		case e.Side != c.us:
