@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,16 +86,59 @@ func (x *explainer) flatten(e *jsonschema.ValidationError) []Violation {
 
 // propertyName reports a member name that is not allowed.
 func (x *explainer) propertyName(e *jsonschema.ValidationError, name string) []Violation {
+	location := holder(x.instance, e.InstanceLocation, name)
 	out := make([]Violation, 0, len(e.Causes))
 	for _, c := range e.Causes {
 		inner := explainer{file: x.file, instance: name}
 		for _, v := range inner.violations(c) {
-			v.Pointer = pointerOf(e.InstanceLocation, name)
+			v.Pointer = pointerOf(location, name)
 			v.Got = "the member name " + short(name)
 			out = append(out, v)
 		}
 	}
 	return out
+}
+
+// holder finds the object whose member name is not allowed. The validator hands
+// out its location without copying it, so the tokens at the end may be those of
+// what it validated next: the object is looked for near by, at the same depth.
+func holder(instance any, location []string, name string) []string {
+	for right := len(location); right >= 0; right-- {
+		near, ok := at(instance, location[:right])
+		if !ok {
+			continue
+		}
+		if rest, ok := below(near, len(location)-right, name); ok {
+			return slices.Concat(location[:right], rest)
+		}
+	}
+	return location
+}
+
+// below finds the first object with a member of that name, depth levels down.
+func below(v any, depth int, name string) ([]string, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		if depth == 0 {
+			_, ok := v[name]
+			return nil, ok
+		}
+		for _, token := range slices.Sorted(maps.Keys(v)) {
+			if rest, ok := below(v[token], depth-1, name); ok {
+				return append([]string{token}, rest...), true
+			}
+		}
+	case []any:
+		for i := range v {
+			if depth == 0 {
+				break
+			}
+			if rest, ok := below(v[i], depth-1, name); ok {
+				return append([]string{strconv.Itoa(i)}, rest...), true
+			}
+		}
+	}
+	return nil, false
 }
 
 // branch is one alternative that failed.

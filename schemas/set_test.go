@@ -73,6 +73,16 @@ func TestViolationSaysWhereWhatAndGot(t *testing.T) {
 	}
 }
 
+func TestABadMemberNameIsReportedWhereItStands(t *testing.T) {
+	s := load(t, Options{})
+	vs := validate(t, s, R20250618, "ListToolsResult", `{"tools": [
+		{"name":"a","inputSchema":{"type":"object","properties":{"b c":{}}},"_meta":{"b c":1}},
+		{"name":"b","inputSchema":{"type":"object"},"_meta":{}}]}`)
+	if len(vs) != 1 || vs[0].Pointer != "/tools/0/_meta/b c" || vs[0].Erratum != "L27" {
+		t.Errorf("got %v, want one violation at /tools/0/_meta/b c", vs)
+	}
+}
+
 func TestUnknownDefinitionNamesNearOnes(t *testing.T) {
 	s := load(t, Options{})
 	_, err := s.Validate(R20251125, "Toool", []byte(`{}`))
