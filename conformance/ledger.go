@@ -137,7 +137,7 @@ func compareEvidence(a, b Evidence) int {
 	return cmp.Or(
 		cmp.Compare(a.Requirement, b.Requirement), cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.Side, b.Side),
 		cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.Transport, b.Transport), cmp.Compare(a.Event, b.Event),
-		cmp.Compare(a.Detail, b.Detail), cmp.Compare(a.Want, b.Want), cmp.Compare(a.Got, b.Got), cmp.Compare(a.Wire, b.Wire),
+		cmp.Compare(a.Detail, b.Detail), cmp.Compare(a.Want, b.Want), cmp.Compare(a.Got, b.Got), cmp.Compare(a.Wire, b.Wire), cmp.Compare(a.Line, b.Line),
 	)
 }
 

@@ -49,6 +49,7 @@ type Evidence struct {
 	Verdict   Verdict // Pass, Fail, or Untested with the reason in Detail
 	Transport trace.Transport
 	Scenario  string // id of the scenario, "" when a capture was judged
+	Line      int    // in the scenario's file: the check that says it; 0 for rules
 	Detail    string // one sentence: what is wrong
 	Want      string // "/params/maxTokens: integer, at least 1"
 	Got       string // "absent"

@@ -42,6 +42,7 @@ type conversation struct {
 	sent      map[string]sent
 	seen      map[string]*entry
 	evidence  []conformance.Evidence
+	line      int    // of the running step
 	stopped   string // why later checks are untested
 	begun     bool   // something was awaited
 	noShow    bool   // an awaited event did not come: worth a second try
@@ -68,6 +69,7 @@ func (v *conversation) run(ctx context.Context) error {
 	defer v.c.journal.release()
 	for i := range v.s.Steps {
 		st := &v.s.Steps[i]
+		v.line = st.Line
 		if v.stopped != "" {
 			v.without(st, v.s.ID+": "+v.stopped)
 			continue
@@ -295,7 +297,7 @@ func (v *conversation) look(st *scenarios.Step, x *entry, doc json.RawMessage) e
 			return fmt.Errorf("check at line %d: %w", c.Line, err)
 		}
 		e := v.shows(x)
-		e.Verdict, e.Want, e.Got = conformance.Pass, o.Want, o.Got
+		e.Verdict, e.Want, e.Got, e.Line = conformance.Pass, o.Want, o.Got, c.Line
 		if !o.OK {
 			e.Verdict = conformance.Fail
 			e.Detail = v.s.Title

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -27,6 +28,7 @@ func (v *conversation) say(req string, e conformance.Evidence) {
 	e.Revision = v.c.dress.revision
 	e.Transport = v.c.offer.Transport
 	e.Scenario = v.s.ID
+	e.Line = cmp.Or(e.Line, v.line)
 	v.evidence = append(v.evidence, e)
 }
 

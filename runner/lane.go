@@ -77,7 +77,7 @@ func (l *lane) hold(ctx context.Context) {
 		default:
 			res.Verdict, res.Reason = v.verdict()
 			for _, e := range v.evidence {
-				l.run.out.Ledger.Add(e)
+				l.run.account(l.survey.offer, e)
 			}
 			if v.noShow {
 				l.drop(ctx)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
@@ -49,6 +48,7 @@ type run struct {
 	mu      sync.Mutex
 	out     *Outcome
 	surveys []*survey
+	failed  map[caseKey][]conformance.Evidence
 	conns   int
 	done    int
 	total   int
@@ -69,7 +69,7 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 	if stop := r.reach.stop(ctx); stop != nil {
 		r.harness(fmt.Errorf("ending the target: %w", stop))
 	}
-	slices.SortFunc(r.out.Results, compareResults)
+	r.complete()
 	if err == nil && o.Trace != nil && o.Trace.Err() != nil {
 		err = &HarnessError{fmt.Errorf("writing the trace: %w", o.Trace.Err())}
 	}
@@ -77,7 +77,7 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 }
 
 func newRun(o Options) (*run, error) {
-	r := &run{opts: o, revisions: o.Revisions, transports: o.Transports, reach: &reach{target: o.Target}}
+	r := &run{opts: o, revisions: o.Revisions, transports: o.Transports, reach: &reach{target: o.Target}, failed: map[caseKey][]conformance.Evidence{}}
 	r.open = r.reach.open
 	r.out = &Outcome{Subject: Subject{Role: o.Target.Role, Where: o.Target.where()}}
 	if o.Catalogue == nil || o.Schemas == nil {
@@ -179,6 +179,5 @@ func (r *run) close(ctx context.Context, c *conn, counts bool) {
 }
 
 func compareResults(a, b Result) int {
-	return cmp.Or(cmp.Compare(a.Scenario, b.Scenario),
-		cmp.Compare(a.Offer.Revision, b.Offer.Revision), cmp.Compare(a.Offer.Transport, b.Offer.Transport))
+	return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), compareOffers(a.Offer, b.Offer))
 }

@@ -79,6 +79,10 @@ type Result struct {
 	Offer    Offer
 	Verdict  conformance.Verdict
 	Reason   string // why it is untested or n/a, or what failed
+	// Findings is what failed in this conversation, the scenario's own checks and
+	// what rules found; the first of each kind, and of a flood the first few. It
+	// is complete in an [Outcome], not yet in [Progress].
+	Findings []conformance.Evidence
 	Seconds  float64
 	Harness  error // the harness's own fault; never a verdict
 }

@@ -32,7 +32,7 @@ func (r *run) verdicts(c *conn) {
 	target, harness := c.sort(r.opts.Catalogue, c.found)
 	for _, e := range target {
 		if e.Revision == c.offer.Revision {
-			r.out.Ledger.Add(e)
+			r.account(c.offer, e)
 		}
 	}
 	for _, err := range harness {
