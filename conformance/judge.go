@@ -237,7 +237,11 @@ func (j *Judge) release(s *Session, r schemas.Revision) {
 // request for initialize names. Failing that, only what holds in every revision
 // with a handshake is said, under the latest of them.
 func (j *Judge) releaseUnnegotiated(s *Session) {
-	for _, r := range []schemas.Revision{j.header, s.hint} {
+	only := schemas.Revision("")
+	if s.Transport == trace.HTTPSSE {
+		only = schemas.R20241105 // the one revision that describes it
+	}
+	for _, r := range []schemas.Revision{j.header, s.hint, only} {
 		if r != "" && !r.Stateless() {
 			j.fact(r, s.Transport)
 			j.release(s, r)

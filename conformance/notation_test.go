@@ -30,6 +30,7 @@ import (
 //	@NAME                                  goes back to an exchange
 //	STATUS [json|sse|TYPE] [HEADER=VALUE]  the head of the answer
 //	event ID [JSON]                        an event with an id, empty or a message
+//	endpoint URI                           the endpoint event of HTTP+SSE
 //	end [client]                           the end of the exchange
 //	answer JSON                            200, the message, the end
 //	accepted                               202, the end
@@ -243,6 +244,8 @@ func (s *script) httpLine(word, rest string) {
 		}
 		s.text("<-", text)
 		s.events[len(s.events)-1].SSE = sse
+	case word == "endpoint":
+		s.add(trace.Event{Kind: trace.KindSSE, From: trace.Server, SSE: &trace.SSE{Event: "endpoint"}, Data: []byte(rest)})
 	default:
 		s.status(word, fields)
 	}

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -302,13 +301,6 @@ func (u *unansweredNotifications) posted(o *Observation) {
 	}
 }
 
-// The grammar of _meta keys since 2025-06-18 (basic/index, _meta): an optional
-// prefix of dotted labels before a slash, and a name.
-var (
-	metaPrefix = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?)*$`)
-	metaName   = regexp.MustCompile(`^$|^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
-)
-
 func metaKeys(o *Observation) {
 	if o.Message == nil {
 		return
@@ -328,17 +320,21 @@ func metaKeys(o *Observation) {
 	}
 }
 
+// metaKey judges one key by the grammar of _meta keys since 2025-06-18
+// (basic/index, _meta): an optional prefix of dotted labels before a slash, and
+// a name.
 func metaKey(o *Observation, key string) {
 	prefix, name, has := strings.Cut(key, "/")
 	if !has {
 		prefix, name = "", key
 	}
+	rev := max(o.Revision, schemas.R20250618)
 	if has {
-		o.Check(metaPrefix.MatchString(prefix), "META-KEY-PREFIX", o.From(), Fault{
+		o.Check(schemas.CheckMetaKey(rev, prefix+"/") == nil, "META-KEY-PREFIX", o.From(), Fault{
 			Detail: "the prefix of a _meta key is not made of dotted labels", Want: "labels such as com.example", Got: clip(key),
 		})
 	}
-	o.Check(metaName.MatchString(name), "META-KEY-NAME", o.From(), Fault{
+	o.Check(schemas.CheckMetaKey(rev, name) == nil, "META-KEY-NAME", o.From(), Fault{
 		Detail: "the name of a _meta key does not begin and end with a letter or digit", Want: "a name such as my-key", Got: clip(key),
 	})
 }

@@ -97,6 +97,9 @@ func ownedElsewhere(o *Observation, v schemas.Violation) bool {
 	p := v.Pointer
 	under := func(prefix string) bool { return p == prefix || strings.HasPrefix(p, prefix+"/") }
 	switch {
+	case strings.Contains(p, "/_meta/") && (v.Keyword == "meta-key" || strings.HasSuffix(p, "/traceparent") ||
+		strings.HasSuffix(p, "/tracestate") || strings.HasSuffix(p, "/baggage")):
+		return true
 	case p == "/jsonrpc", p == "/id", p == "/method", p == "/params" && len(o.Message.Params) > 0 && o.Message.Params[0] != '{':
 		return true
 	case o.is(schemas.Error):

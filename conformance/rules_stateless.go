@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,13 +106,8 @@ func checkStatus(o *Observation, requirement string, want int) {
 	})
 }
 
-// The formats of W3C Trace Context and Baggage (2026-07-28 basic/index).
-var (
-	traceParent = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$`)
-	traceState  = regexp.MustCompile(`^[ \t]*([a-z0-9][a-z0-9_\-*/@]*=[\x20-\x2B\x2D-\x3C\x3E-\x7E]*[ \t]*)?(,[ \t]*([a-z0-9][a-z0-9_\-*/@]*=[\x20-\x2B\x2D-\x3C\x3E-\x7E]*[ \t]*)?)*$`)
-	baggage     = regexp.MustCompile("^[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*=[^,]*(,[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*=[^,]*)*$")
-)
-
+// traceContext: three keys of _meta have the formats of W3C Trace Context and
+// Baggage (2026-07-28 basic/index).
 func traceContext(o *Observation) {
 	if o.Message == nil {
 		return
@@ -124,11 +118,11 @@ func traceContext(o *Observation) {
 			continue
 		}
 		for _, k := range []struct {
-			key    string
-			format *regexp.Regexp
-		}{{"traceparent", traceParent}, {"tracestate", traceState}, {"baggage", baggage}} {
+			key   string
+			check func(string) error
+		}{{"traceparent", schemas.CheckTraceparent}, {"tracestate", schemas.CheckTracestate}, {"baggage", schemas.CheckBaggage}} {
 			if raw, ok := schemas.Member(meta, k.key); ok {
-				o.Check(raw[0] == '"' && k.format.MatchString(textParam(meta, k.key)), "META-TRACE-CONTEXT", o.From(), Fault{
+				o.Check(raw[0] == '"' && k.check(textParam(meta, k.key)) == nil, "META-TRACE-CONTEXT", o.From(), Fault{
 					Detail: "a trace context key of _meta has another format than the W3C gives it", Want: "_meta/" + k.key + ": the format of the W3C", Got: got(raw, true),
 				})
 			}

@@ -2,14 +2,14 @@ package conformance
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"unicode/utf8"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/mcp-conform/mcp-conform/schemas"
 	"github.com/mcp-conform/mcp-conform/trace"
@@ -18,7 +18,7 @@ import (
 func toolRules() []ruleEntry {
 	return []ruleEntry{
 		stateful(func() Rule { return &toolRule{tools: map[string]*tool{}} },
-			"TOOLS-NAMES-UNIQUE", "TOOLS-NAME-LENGTH", "TOOLS-NAME-CHARACTERS", "TOOLS-INPUT-SCHEMA", "TOOLS-OUTPUT-SCHEMA",
+			"TOOLS-NAMES-UNIQUE", "TOOLS-NAME-LENGTH", "TOOLS-NAME-CHARACTERS", "TOOLS-INPUT-SCHEMA", "TOOLS-OUTPUT-SCHEMA", "TOOLS-HEADER-ANNOTATIONS",
 			"TOOLS-STRUCTURED-PRESENT", "TOOLS-STRUCTURED-CONFORMS", "TOOLS-STRUCTURED-TEXT"),
 	}
 }
@@ -28,11 +28,9 @@ const mostTools = 10000
 
 // tool is what the latest list said of a tool.
 type tool struct {
-	output   json.RawMessage    // its output schema, nil if it has none
-	compiled *jsonschema.Schema // nil until needed, or when it cannot be compiled
-	unusable bool
-	input    string // the input schema last judged, to judge each one once
-	walk     int
+	given  [sha256.Size]byte   // of its schemas, to judge each one once
+	output *schemas.ToolSchema // nil if it has none
+	walk   int                 // in which the tool was listed last
 }
 
 // toolRule watches tools/list and tools/call.
@@ -67,8 +65,7 @@ func (r *toolRule) list(o *Observation) {
 			continue // the schema says so
 		}
 		r.name(o, name, at)
-		known := r.remember(name, one)
-		r.schemas(o, one, known, name, at)
+		r.schemas(o, one, r.remember(name), name, at)
 	}
 }
 
@@ -90,7 +87,7 @@ func (r *toolRule) name(o *Observation, name, at string) {
 
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-func (r *toolRule) remember(name string, one json.RawMessage) *tool {
+func (r *toolRule) remember(name string) *tool {
 	t := r.tools[name]
 	if t == nil {
 		t = &tool{}
@@ -99,10 +96,6 @@ func (r *toolRule) remember(name string, one json.RawMessage) *tool {
 		}
 	}
 	t.walk = r.walk
-	output, _ := schemas.Member(one, "outputSchema")
-	if !bytes.Equal(t.output, output) {
-		t.output, t.compiled, t.unusable = bytes.Clone(output), nil, false
-	}
 	return t
 }
 
@@ -111,37 +104,50 @@ func (r *toolRule) remember(name string, one json.RawMessage) *tool {
 func (r *toolRule) schemas(o *Observation, one json.RawMessage, t *tool, name, at string) {
 	input, has := schemas.Member(one, "inputSchema")
 	output, hasOutput := schemas.Member(one, "outputSchema")
-	both := string(input) + "\x00" + string(output)
-	if t.input == both {
+	given := sha256.Sum256(slices.Concat(input, []byte{0}, output))
+	if t.given == given {
 		return
 	}
-	if t.input = both; len(both) > 1<<16 {
-		t.input = ""
-	}
+	t.given, t.output = given, nil
 	if !has {
 		o.Fail("TOOLS-INPUT-SCHEMA", trace.Server, Fault{
 			Detail: "a tool has no input schema", Want: at + "/inputSchema: object", Got: "absent from " + clip(name),
 		})
 	} else {
-		r.schema(o, "TOOLS-INPUT-SCHEMA", "the input schema of a tool is no valid schema for an object", input, true, name, at+"/inputSchema")
+		_, found := schemas.CompileToolSchema(o.Revision, schemas.Input, input)
+		annotations, rest := splitAnnotations(found)
+		reportSchema(o, "TOOLS-INPUT-SCHEMA", "the input schema of a tool is no valid schema for an object", rest, name, at+"/inputSchema")
+		if o.Revision.Stateless() && bytes.Contains(input, []byte(`"x-mcp-header"`)) {
+			reportSchema(o, "TOOLS-HEADER-ANNOTATIONS", "a parameter is mirrored into a header in a way that is not allowed", annotations, name, at+"/inputSchema")
+		}
 	}
 	if hasOutput && o.Revision >= schemas.R20250618 {
-		r.schema(o, "TOOLS-OUTPUT-SCHEMA", "the output schema of a tool is no valid schema", output, !o.Revision.Stateless(), name, at+"/outputSchema")
+		var found []schemas.Violation
+		t.output, found = schemas.CompileToolSchema(o.Revision, schemas.Output, output)
+		reportSchema(o, "TOOLS-OUTPUT-SCHEMA", "the output schema of a tool is no valid schema", found, name, at+"/outputSchema")
 	}
 }
 
-func (r *toolRule) schema(o *Observation, requirement, detail string, raw json.RawMessage, object bool, name, at string) {
-	if len(raw) == 0 || raw[0] != '{' {
-		o.Fail(requirement, trace.Server, Fault{Detail: detail, Want: at + ": object", Got: clip(string(raw)) + " in " + clip(name)})
-		return
+// splitAnnotations keeps faults of x-mcp-header apart: they are the matter of
+// HTTP, not of JSON Schema.
+func splitAnnotations(all []schemas.Violation) (annotations, rest []schemas.Violation) {
+	for _, v := range all {
+		if v.Keyword == "x-mcp-header" {
+			annotations = append(annotations, v)
+		} else {
+			rest = append(rest, v)
+		}
 	}
-	fault, err := schemaFault(o.Revision, raw, object)
-	switch {
-	case err != nil:
-		o.Untested(requirement, trace.Server, "a schema of the tools cannot be judged here, for its dialect, its references or its size")
-	default:
-		o.Check(fault == "", requirement, trace.Server, Fault{Detail: detail, Want: at + ": a valid schema", Got: clip(name) + ": " + fault})
+	return annotations, rest
+}
+
+func reportSchema(o *Observation, requirement, detail string, found []schemas.Violation, name, at string) {
+	f := Fault{Detail: detail, Want: at + ": a valid schema"}
+	if len(found) > 0 {
+		f.Want = at + found[0].Pointer + ": " + found[0].Want
+		f.Got = clip(found[0].Got) + " in " + clip(name)
 	}
+	o.Check(len(found) == 0, requirement, trace.Server, f)
 }
 
 // called judges the result of a call. Results with isError are exempt: whether
@@ -161,48 +167,28 @@ func (r *toolRule) called(o *Observation) {
 		})
 	}
 	t := r.tools[textParam(o.Request.Params, "name")]
-	if t == nil || t.output == nil || string(t.output) == "null" {
+	if t == nil || t.output == nil {
 		return
 	}
 	o.Check(has, "TOOLS-STRUCTURED-PRESENT", trace.Server, Fault{
 		Detail: "a tool with an output schema returns no structured content", Want: "/result/structuredContent", Got: "absent",
 	})
 	if has {
-		r.conforms(o, t, structured)
+		conforms(o, t.output, structured)
 	}
 }
 
-func (r *toolRule) conforms(o *Observation, t *tool, structured json.RawMessage) {
-	if t.compiled == nil && !t.unusable {
-		var err error
-		t.compiled, err = compileToolSchema(t.output)
-		t.unusable = err != nil
-	}
-	if t.unusable {
+func conforms(o *Observation, output *schemas.ToolSchema, structured json.RawMessage) {
+	found := output.Validate(structured)
+	if output.Unusable != "" || len(found) > 0 && found[0].Advice {
 		o.Untested("TOOLS-STRUCTURED-CONFORMS", trace.Server, "the output schema of the tool cannot be used")
 		return
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(structured))
-	if err != nil {
-		return
+	f := Fault{Detail: "structured content does not conform to the output schema of its tool"}
+	if len(found) > 0 {
+		f.Want, f.Got = "/result/structuredContent"+found[0].Pointer+": "+found[0].Want, clip(found[0].Got)
 	}
-	err = t.compiled.Validate(value)
-	want, found := "/result/structuredContent: as the output schema says", ""
-	var invalid *jsonschema.ValidationError
-	if errors.As(err, &invalid) {
-		found = deepest(invalid)
-	}
-	o.Check(err == nil, "TOOLS-STRUCTURED-CONFORMS", trace.Server, Fault{
-		Detail: "structured content does not conform to the output schema of its tool", Want: want, Got: found,
-	})
-}
-
-// deepest renders the innermost cause of a rejection.
-func deepest(e *jsonschema.ValidationError) string {
-	for len(e.Causes) > 0 {
-		e = e.Causes[0]
-	}
-	return firstLine(e)
+	o.Check(len(found) == 0, "TOOLS-STRUCTURED-CONFORMS", trace.Server, f)
 }
 
 // mirrored reports whether a text block holds the same JSON.
@@ -212,7 +198,7 @@ func mirrored(result, structured json.RawMessage) bool {
 	if json.Unmarshal(raw, &blocks) != nil {
 		return false
 	}
-	want, err := jsonschema.UnmarshalJSON(bytes.NewReader(structured))
+	want, err := decode(structured)
 	if err != nil {
 		return true // not JSON that can be compared
 	}
@@ -220,12 +206,22 @@ func mirrored(result, structured json.RawMessage) bool {
 		if textParam(b, "type") != "text" {
 			continue
 		}
-		value, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(textParam(b, "text"))))
+		value, err := decode([]byte(textParam(b, "text")))
 		if err == nil && reflect.DeepEqual(normal(value), normal(want)) {
 			return true
 		}
 	}
 	return false
+}
+
+// decode reads one JSON value, numbers as they are written.
+func decode(text []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err = d.Decode(&v); err == nil && d.More() {
+		err = errors.New("more text after the value")
+	}
+	return v, err
 }
 
 // normal replaces numbers by what makes equal ones equal: 1.0 is 1.
