@@ -28,7 +28,7 @@ func validate(t testing.TB, s *Set, rev Revision, definition, instance string) [
 func TestEveryDefinitionCompiles(t *testing.T) {
 	for _, o := range []Options{{}, {AsPublished: true}, {Advice: true}} {
 		s := load(t, o)
-		for _, rev := range append(Revisions(), Draft, Tasks, ServerCard) {
+		for _, rev := range append(Revisions(), Draft, Tasks, ServerCard, OAuth) {
 			f, err := s.file(rev)
 			if err != nil {
 				t.Errorf("%+v: %v", o, err)
