@@ -10,7 +10,8 @@ import (
 type connection struct {
 	id        string
 	transport trace.Transport
-	partial   bool // the capture may begin in mid-session
+	partial   bool             // the capture may begin in mid-session
+	header    schemas.Revision // known from outside of the traffic, or ""
 	sessions  []*Session
 	byID      map[string]*Session
 	legacy    *Session // the latest session with a handshake, or none yet
@@ -74,10 +75,12 @@ func (c *connection) named(id string) *Session {
 	return s
 }
 
-// unnamed returns the session to which traffic without any mark belongs.
+// unnamed returns the session to which traffic without any mark belongs: that of
+// the revision which is known from outside when there is no other sign. A line on
+// standard error, before the first message, has no mark either.
 func (c *connection) unnamed() *Session {
-	if c.legacy == nil && c.modern != nil {
-		return c.modern
+	if c.legacy == nil && (c.modern != nil || c.header.Stateless()) {
+		return c.stateless()
 	}
 	return c.handshake()
 }

@@ -19,6 +19,7 @@ func lifecycleCases() []ruleCase {
 		{"something before initialize", "stdio\n-> {\"id\":5,\"method\":\"tools/list\"}\n" + initializeLine + initializedLine, "-LIFECYCLE-INITIALIZE-FIRST"},
 		{"a ping before initialize", "stdio\n-> {\"id\":5,\"method\":\"ping\"}\n<- {\"id\":5,\"result\":{}}\nopen 2025-11-25", "+LIFECYCLE-INITIALIZE-FIRST"},
 		{"a capture from mid-session", "stdio lacks=start revision=2025-11-25\n-> {\"id\":5,\"method\":\"ping\"}\n-> {\"id\":6,\"method\":\"tools/list\"}", "?LIFECYCLE-INITIALIZE-FIRST"},
+		{"a word on standard error comes first, in the era without handshake", "stdio revision=2026-07-28\nerr ready\n-> {\"method\":\"notifications/unheard-of\"}", "!LIFECYCLE-INITIALIZE-FIRST"},
 		{"a dual client probes before it falls back", `stdio
 			-> {"id":"p","method":"server/discover","params":{$meta}}
 			<- {"id":"p","error":{"code":-32601,"message":"x"}}

@@ -29,7 +29,7 @@ func (j *Judge) connection(e *trace.Event) *connection {
 	c := j.conns[e.Conn]
 	if c == nil {
 		c = &connection{
-			id: e.Conn, transport: j.options.Header.Transport, partial: j.lacks[trace.LackStart],
+			id: e.Conn, transport: j.options.Header.Transport, partial: j.lacks[trace.LackStart], header: j.header,
 			byID: map[string]*Session{}, exchanges: map[string]*Exchange{},
 		}
 		if c.transport == "" {
@@ -342,16 +342,7 @@ func (j *Judge) locateCall(c *connection, x *Exchange, m *schemas.Message) *Sess
 		raw, _ := schemas.Member(m.Params, "requestId")
 		return c.awaiting(trace.Client, schemas.IDKey(raw))
 	}
-	return c.handshakeOrHeader(j.header)
-}
-
-// handshakeOrHeader returns the session of unmarked traffic: that of the
-// revision which is known from outside when there is no other sign.
-func (c *connection) handshakeOrHeader(r schemas.Revision) *Session {
-	if c.legacy == nil && (c.modern != nil || r.Stateless()) {
-		return c.stateless()
-	}
-	return c.handshake()
+	return c.unnamed()
 }
 
 // awaiting returns the session in which a side has an open request with that
