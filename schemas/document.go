@@ -22,8 +22,9 @@ import (
 type document struct {
 	folder      string // where it lies, such as "2026-07-28"
 	dialect     string // the $schema of the file
-	container   string // "$defs" or "definitions"
 	definitions map[string]any
+	dialects    map[string]string // of definitions that came from elsewhere
+	top         string            // the name given to the root, "" if it says nothing
 }
 
 func readDocument(folder string, raw []byte) (*document, error) {
@@ -35,15 +36,94 @@ func readDocument(folder string, raw []byte) (*document, error) {
 	if !ok {
 		return nil, errors.New("a schema file is an object")
 	}
-	d := &document{folder: folder, container: "$defs"}
+	d := &document{folder: folder, dialects: map[string]string{}}
 	d.dialect, _ = root["$schema"].(string)
 	if d.definitions, ok = root["$defs"].(map[string]any); !ok {
-		d.container = "definitions"
 		if d.definitions, ok = root["definitions"].(map[string]any); !ok {
 			return nil, errors.New("no $defs and no definitions")
 		}
 	}
 	return d, nil
+}
+
+// clone copies the document as far as lending definitions changes it.
+func (d *document) clone() *document {
+	c := *d
+	c.definitions = maps.Clone(d.definitions)
+	c.dialects = map[string]string{}
+	maps.Copy(c.dialects, d.dialects)
+	return &c
+}
+
+// nameTop makes a definition of what the root of a file demands itself.
+func (d *document) nameTop(raw []byte) {
+	v, err := decodeJSON(raw)
+	top, ok := v.(map[string]any)
+	if err != nil || !ok {
+		return
+	}
+	own := map[string]any{}
+	for k, member := range top {
+		switch k {
+		case "$schema", "$id", "id", "$comment", "title", "description", "$defs", "definitions", "examples":
+		default:
+			own[k] = member
+		}
+	}
+	if len(own) == 0 {
+		return
+	}
+	if d.top, _ = top["title"].(string); d.top == "" || d.definitions[d.top] != nil {
+		d.top = "(root)"
+	}
+	d.definitions[d.top] = own
+}
+
+// dialectOf returns the dialect of a definition.
+func (d *document) dialectOf(name string) string {
+	if dialect, ok := d.dialects[name]; ok {
+		return dialect
+	}
+	return d.dialect
+}
+
+// membersInto collects the names that the definitions give to members.
+func (d *document) membersInto(named map[string]bool) {
+	for _, definition := range d.definitions {
+		eachSchema(definition, func(s subschema) {
+			properties, _ := s.keywords["properties"].(map[string]any)
+			for name := range properties {
+				named[escapePointer(name)] = true
+			}
+		})
+	}
+}
+
+// missing lists the definitions of this file that it refers to and lacks.
+func (d *document) missing() []string {
+	found := map[string]bool{}
+	var visit func(v any)
+	visit = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if ref, ok := v["$ref"].(string); ok {
+				if folder, name, _ := d.parseRef(ref); folder == d.folder && name != "" && d.definitions[name] == nil {
+					found[name] = true
+				}
+			}
+			for _, member := range v {
+				visit(member)
+			}
+		case []any:
+			for _, element := range v {
+				visit(element)
+			}
+		}
+	}
+	for _, definition := range d.definitions {
+		visit(definition)
+	}
+	return slices.Sorted(maps.Keys(found))
 }
 
 func (d *document) names() []string { return slices.Sorted(maps.Keys(d.definitions)) }
@@ -56,8 +136,8 @@ func (d *document) resource(name string) (any, bool) {
 		return nil, false
 	}
 	v = d.rewrite(v)
-	if m, ok := v.(map[string]any); ok && d.dialect != "" {
-		m["$schema"] = d.dialect
+	if m, ok := v.(map[string]any); ok && d.dialectOf(name) != "" {
+		m["$schema"] = d.dialectOf(name)
 	}
 	return v, true
 }
@@ -89,27 +169,40 @@ func (d *document) rewrite(v any) any {
 // the extensions have it, into the address of the definition. A reference of
 // another shape is left as it is.
 func (d *document) target(ref string) string {
+	folder, name, rest := d.parseRef(ref)
+	if name == "" {
+		return ref
+	}
+	return base(folder) + url.PathEscape(name) + rest
+}
+
+// parseRef takes a reference to a definition apart; rest leads further into it.
+// Errata and definitions that were lent say $defs where the file may say
+// definitions, or the other way round: both mean the same.
+func (d *document) parseRef(ref string) (folder, name, rest string) {
 	to, fragment, _ := strings.Cut(ref, "#")
-	folder, container := d.folder, d.container
+	folder = d.folder
 	if to != "" {
 		var isSchema bool
 		if to, isSchema = strings.CutSuffix(to, "/schema.json"); !isSchema || strings.Contains(to, ":") {
-			return ref
+			return "", "", ""
 		}
-		folder, container = path.Join(d.folder, to), "$defs"
+		folder = path.Join(d.folder, to)
+	} else if fragment == "" {
+		return folder, d.top, ""
 	}
-	pointer, ok := strings.CutPrefix(fragment, "/"+container+"/")
-	if !ok { // errata say $defs, whatever the file that they amend says
-		pointer, ok = strings.CutPrefix(fragment, "/$defs/")
+	pointer, ok := strings.CutPrefix(fragment, "/$defs/")
+	if !ok {
+		pointer, ok = strings.CutPrefix(fragment, "/definitions/")
 	}
 	if !ok {
-		return ref
+		return "", "", ""
 	}
 	name, rest, more := strings.Cut(pointer, "/")
 	if more {
-		return base(folder) + name + "#/" + rest
+		rest = "#/" + rest
 	}
-	return base(folder) + name
+	return folder, unescapePointer(unescapeFragment(name)), rest
 }
 
 // root begins the addresses under which definitions are known to the
@@ -121,7 +214,7 @@ func base(folder string) string { return root + folder + "/" }
 // Load gives the validator a definition; it makes *file a jsonschema.URLLoader.
 func (f *file) Load(address string) (any, error) {
 	if owner := f.owner(address); owner != nil {
-		if v, ok := owner.doc.resource(address[strings.LastIndexByte(address, '/')+1:]); ok {
+		if v, ok := owner.doc.resource(unescapeFragment(address[strings.LastIndexByte(address, '/')+1:])); ok {
 			return v, nil
 		}
 	}
@@ -173,7 +266,10 @@ func (f *file) compile(definition string) (*jsonschema.Schema, error) {
 	if sch := f.compiled[definition]; sch != nil {
 		return sch, nil
 	}
-	sch, err := f.compiler.Compile(base(f.doc.folder) + definition)
+	if f.compiled == nil {
+		f.compiled = map[string]*jsonschema.Schema{}
+	}
+	sch, err := f.compiler.Compile(base(f.doc.folder) + url.PathEscape(definition))
 	if err != nil {
 		return nil, fmt.Errorf("%s, definition %s: %w", f.rev, definition, err)
 	}
@@ -198,7 +294,7 @@ func (f *file) show(definition string) ([]byte, error) {
 // place takes a schema address apart into the definition and the pointer in it.
 func place(address string) (definition, pointer string) {
 	address, fragment, _ := strings.Cut(address, "#")
-	definition = address[strings.LastIndexByte(address, '/')+1:]
+	definition = unescapeFragment(address[strings.LastIndexByte(address, '/')+1:])
 	return definition, unescapeFragment(fragment)
 }
 

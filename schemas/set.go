@@ -149,7 +149,7 @@ func (s *Set) file(rev Revision) (*file, error) {
 	s.mu.Lock()
 	f := s.files[rev]
 	if f == nil {
-		f = &file{set: s, rev: rev, advice: s.options.Advice}
+		f = &file{set: s, rev: rev, options: s.options}
 		s.files[rev] = f
 	}
 	s.mu.Unlock()
@@ -159,11 +159,11 @@ func (s *Set) file(rev Revision) (*file, error) {
 
 // file is one schema.json with its errata.
 type file struct {
-	set    *Set
-	rev    Revision
-	advice bool
-	once   sync.Once
-	err    error
+	set     *Set
+	rev     Revision
+	options Options
+	once    sync.Once
+	err     error
 
 	doc    *document
 	names  []string
