@@ -13,6 +13,7 @@ type Input struct {
 	Ledger    *conformance.Ledger
 	Roles     []trace.Side       // the sides that were judged
 	Revisions []schemas.Revision // those to report on; empty means all that the ledger knows of
+	Refused   []Refusal
 	Scenarios []Scenario
 	Harness   []string
 }
@@ -23,6 +24,7 @@ func New(in Input) *Report {
 	r := &Report{
 		Format: Format, Version: Version, Tool: in.Tool, Subject: in.Subject,
 		Scores: []Score{}, Requirements: []Requirement{},
+		Refused:   append([]Refusal{}, in.Refused...),
 		Scenarios: append([]Scenario{}, in.Scenarios...),
 		Harness:   append([]string{}, in.Harness...),
 	}

@@ -40,6 +40,9 @@ type Report struct {
 	// Scores has one entry for each revision and role that was judged. A revision
 	// that is absent was not offered by the subject, or was not asked for.
 	Scores []Score `json:"scores"`
+	// Refused lists the ways of speaking that the subject was asked for and does
+	// not speak. That is no failure: no server has to speak every revision.
+	Refused []Refusal `json:"refused"`
 	// Requirements has one entry for each requirement, revision and side. Those
 	// that do not apply are left out.
 	Requirements []Requirement `json:"requirements"`
@@ -73,6 +76,13 @@ type Score struct {
 	// Missing names the core MUSTs that were not judged: those that keep an
 	// otherwise clean score from "conforms".
 	Missing []string `json:"missing"`
+}
+
+// Refusal is a revision that the subject does not speak over a transport.
+type Refusal struct {
+	Revision  schemas.Revision `json:"revision"`
+	Transport trace.Transport  `json:"transport"`
+	Reason    string           `json:"reason"` // how that showed
 }
 
 // Count counts requirements, not checks: one that failed once in a thousand

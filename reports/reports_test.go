@@ -45,6 +45,7 @@ func sample() *reports.Report {
 			disputed,
 			req("E-UNTESTED", conformance.Must, conformance.Untested),
 		},
+		Refused:   []reports.Refusal{{Revision: schemas.R20241105, Transport: trace.Stdio, Reason: "it answered 2025-11-25"}},
 		Scenarios: []reports.Scenario{{ID: "tools.x", Revision: schemas.R20251125, Transport: trace.Stdio, Verdict: conformance.Fail, Seconds: 0.1}},
 		Harness:   []string{"the wire broke: EOF"},
 	}

@@ -32,6 +32,7 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 	p.untested(r, o)
 	p.harness(r)
 	p.scores(r)
+	p.refused(r)
 	return p.err
 }
 
@@ -217,6 +218,13 @@ func standing(s conformance.Standing) string {
 		return yellow
 	}
 	return red
+}
+
+// refused says in one line for each reason which revisions the subject does not speak.
+func (p *page) refused(r *Report) {
+	for _, f := range r.Refused {
+		p.printf("%s\n", p.paint(dim, fmt.Sprintf("%-11s not offered over %s: %s", f.Revision, f.Transport, oneLine(f.Reason))))
+	}
 }
 
 func passed(c Count) string { return fmt.Sprintf("%d/%d", c.Passed, c.Judged()) }

@@ -155,7 +155,10 @@ type Header struct {
 	Transport Transport `json:"transport,omitempty"`
 	Revision  string    `json:"revision,omitempty"` // when known from outside the traffic
 	Target    string    `json:"target,omitempty"`   // command or URL, masked
-	Started   time.Time `json:"started,omitzero"`
+	// Subject is the side that was under test when the trace was made by a run.
+	// The other side is the harness, which breaks rules on purpose.
+	Subject Side      `json:"subject,omitempty"`
+	Started time.Time `json:"started,omitzero"`
 	// Lacks names what the source cannot show; rules that need it answer
 	// untested. See the Lack constants.
 	Lacks []Lack `json:"lacks,omitempty"`

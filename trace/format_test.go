@@ -72,7 +72,7 @@ func readAll(t testing.TB, r io.Reader, o ReaderOptions) (Header, []Event, error
 }
 
 func TestRoundTrip(t *testing.T) {
-	h := Header{Tool: "mcp-conform 1", Made: "run", Transport: Stdio, Revision: "2025-11-25", Target: "node <x> & y", Started: started, Lacks: []Lack{LackOrder, LackTiming}}
+	h := Header{Tool: "mcp-conform 1", Made: "run", Transport: Stdio, Revision: "2025-11-25", Target: "node <x> & y", Subject: Server, Started: started, Lacks: []Lack{LackOrder, LackTiming}}
 	gotHeader, got, err := readAll(t, bytes.NewReader(write(t, h, everyKind())), ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -364,8 +364,8 @@ func (m *masker) text(s, where string) string {
 		return s
 	}
 	for _, f := range textForms {
-		s = replaceLast(f.re, s, func(secret string) string {
-			if secret == Stars {
+		s = replaceLast(f.re, s, func(before, secret string) string {
+			if secret == Stars || innocent.MatchString(before) {
 				return secret
 			}
 			m.note(where + " " + f.what)
@@ -375,14 +375,19 @@ func (m *masker) text(s, where string) string {
 	return s
 }
 
-// replaceLast replaces the last group of every match.
-func replaceLast(re *regexp.Regexp, s string, with func(string) string) string {
+// innocent finds names that end like those of secrets and are none: MCP's
+// progress tokens and the page tokens of lists.
+var innocent = regexp.MustCompile(`(?i)(?:progress|page)[-_]?token\\?["']?\s*[=:]\s*\\?["']?$`)
+
+// replaceLast replaces the last group of every match; with gets the rest of the
+// match before it, too.
+func replaceLast(re *regexp.Regexp, s string, with func(before, last string) string) string {
 	group := re.NumSubexp()
 	var b strings.Builder
 	from := 0
 	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
 		b.WriteString(s[from:at[2*group]])
-		b.WriteString(with(s[at[2*group]:at[2*group+1]]))
+		b.WriteString(with(s[at[0]:at[2*group]], s[at[2*group]:at[2*group+1]]))
 		from = at[2*group+1]
 	}
 	return b.String() + s[from:]
