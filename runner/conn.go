@@ -196,10 +196,26 @@ func (c *conn) act(purpose bool, s *sent, do func() (string, error)) error {
 	if s != nil {
 		s.exchange = x
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, wire.ErrClosed):
+		return c.gone()
+	case err != nil:
 		return fmt.Errorf("sending on connection %s: %w", c.id, err)
 	}
 	return nil
+}
+
+// gone says why nothing can be sent any more. Broken pipes show before the end
+// of a process does.
+func (c *conn) gone() error {
+	why := "the connection has ended"
+	c.journal.await(context.Background(), lingering, func() bool {
+		if c.journal.ended != nil {
+			why = c.over(sent{})
+		}
+		return c.journal.ended != nil
+	})
+	return &noShow{why}
 }
 
 // noShow says that an awaited event did not come.
@@ -261,7 +277,7 @@ func (c *conn) wait(ctx context.Context, limit time.Duration, what string, fits 
 // over says why nothing more can come for s.
 func (c *conn) over(s sent) string {
 	if c.journal.ended != nil {
-		return "the connection has ended (" + describeEnd(c.journal.ended.End) + c.stderr() + ")"
+		return "the connection has ended (" + describeEnd(c.journal.ended.End) + c.hint() + ")"
 	}
 	if s.exchange == "" {
 		return ""
@@ -299,18 +315,17 @@ func (c *conn) describeExchange(exchange string) string {
 	return s
 }
 
-// stderr is the tail of what the process said, for messages about its end.
-func (c *conn) stderr() string {
-	var lines []string
-	for _, x := range c.journal.entries {
-		if x.Kind == trace.KindStderr {
-			lines = append(lines, excerpt(x.Data))
-		}
+// hint is what the target said beside messages, for people who wonder why no
+// answer came; the caller holds the journal's lock.
+func (c *conn) hint() string {
+	s := ""
+	if noise := c.journal.tails[trace.KindNoise]; len(noise) > 0 {
+		s += "; what it wrote is no message: " + strings.Join(noise, " | ")
 	}
-	if len(lines) == 0 {
-		return ""
+	if stderr := c.journal.tails[trace.KindStderr]; len(stderr) > 0 {
+		s += "; it said: " + strings.Join(stderr, " | ")
 	}
-	return "; it said: " + strings.Join(lines[max(0, len(lines)-5):], " | ")
+	return s
 }
 
 func describeEnd(e *trace.End) string {

@@ -100,23 +100,22 @@ func (r *run) discover(ctx context.Context) error {
 			offers = append(offers, Offer{rev, t})
 		}
 	}
-	p := &probing{run: r}
 	patient, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p.hurry = cancel
+	p := &probing{run: r, end: time.AfterFunc(r.limits.scale(startLimit), cancel)}
+	defer p.end.Stop()
 	r.each(len(offers), func(i int) { p.probe(ctx, patient, offers[i]) })
-	if p.grace != nil {
-		p.grace.Stop()
-	}
 	byOffer := func(a, b Offer) int {
 		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.Transport, b.Transport))
 	}
 	slices.SortFunc(r.surveys, func(a, b *survey) int { return byOffer(a.offer, b.offer) })
 	slices.SortFunc(r.out.Refused, func(a, b Refusal) int { return byOffer(a.Offer, b.Offer) })
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if len(r.surveys) == 0 {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case p.broken != nil:
+		return p.broken
+	case len(r.surveys) == 0:
 		return unreachable(r.opts.Target.where(), errors.New(p.reasons()))
 	}
 	r.settle()
@@ -159,22 +158,24 @@ const (
 	longestAnswer  = 60 * time.Second
 )
 
-// probing is the exploration of one target. Once it has answered in one
-// revision, silence in another ends soon: a server may not answer what it does
-// not understand.
+// probing is the exploration of one target: all probes together have the time of
+// a start. Once one was answered, silence in another revision ends soon: a server
+// may not answer what it does not understand.
 type probing struct {
-	run   *run
-	hurry func()
-	mu    sync.Mutex
-	grace *time.Timer
+	run *run
+	end *time.Timer // ends the patience of all probes
+
+	mu     sync.Mutex
+	met    bool  // some probe was answered
+	broken error // a usage or harness error, which is none of the target's
 }
 
 func (p *probing) answered(since time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.grace == nil {
-		rest := max(shortestAnswer, 10*time.Since(since))
-		p.grace = time.AfterFunc(p.run.limits.scale(rest), p.hurry)
+	if !p.met {
+		p.met = true
+		p.end.Reset(p.run.limits.scale(max(shortestAnswer, 10*time.Since(since))))
 	}
 }
 
@@ -184,11 +185,16 @@ func (p *probing) probe(ctx, patient context.Context, o Offer) {
 	r := p.run
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err != nil {
+	var usage *UsageError
+	var harness *HarnessError
+	switch {
+	case errors.As(err, &usage), errors.As(err, &harness):
+		p.broken = err
+	case err != nil:
 		r.out.Refused = append(r.out.Refused, Refusal{o, err.Error()})
-		return
+	default:
+		r.surveys = append(r.surveys, s)
 	}
-	r.surveys = append(r.surveys, s)
 }
 
 // ask opens a connection for one offer and looks around.
@@ -215,10 +221,22 @@ func (p *probing) ask(ctx, patient context.Context, o Offer, answered func()) (*
 		c.quiet(ctx, p.run.limits.scale(lingering), p.run.limits.scale(startLimit))
 	}
 	p.run.close(ctx, c, err == nil)
-	if patient.Err() != nil && ctx.Err() == nil && err != nil {
-		err = errors.New("no answer, while other revisions were answered long since")
+	if patient.Err() != nil && ctx.Err() == nil && errors.Is(err, context.Canceled) {
+		err = p.silence(c)
 	}
 	return s, err
+}
+
+// silence says that a probe was not answered in time.
+func (p *probing) silence(c *conn) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.met {
+		return errors.New("no answer, while other revisions were answered long since")
+	}
+	c.journal.mu.Lock()
+	defer c.journal.mu.Unlock()
+	return fmt.Errorf("no answer within %v%s", p.run.limits.scale(startLimit), c.hint())
 }
 
 // open does what opens a conversation in the revision, and learns who is there.

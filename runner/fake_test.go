@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/runner/wire"
 	"github.com/mcp-conform/mcp-conform/scenarios"
 	"github.com/mcp-conform/mcp-conform/schemas"
@@ -111,17 +110,8 @@ func newTestRun(t *testing.T, s *fakeServer, texts ...string) *run {
 	if s.revision == "" {
 		s.revision = schemas.R20251125
 	}
-	o := Options{
-		Target:    Target{Role: trace.Server, Command: []string{"fake"}},
-		Revisions: []schemas.Revision{s.revision},
-	}
-	var err error
-	if o.Catalogue, err = conformance.Builtin(); err != nil {
-		t.Fatal(err)
-	}
-	if o.Schemas, err = schemas.Load(schemas.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	o := options(t, Target{Role: trace.Server, Command: []string{"fake"}})
+	o.Revisions, o.Scenarios = []schemas.Revision{s.revision}, nil
 	for i, text := range texts {
 		sc, err := scenarios.Parse("test/"+string(rune('a'+i))+".yaml", []byte("title: a test\ntarget: server\n"+text))
 		if err != nil {

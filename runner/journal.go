@@ -31,6 +31,9 @@ type journal struct {
 	awaited map[string]int
 	// ended is set by the event that ends the whole connection.
 	ended *entry
+	// tails are the last lines on standard output that are no messages, and on
+	// standard error. No step matches them, so that a flood costs no memory.
+	tails map[trace.Kind][]string
 	last  int64           // Seq of the newest event
 	ours  map[string]bool // keys of the ids of the harness's requests
 	// purpose is set while a step sends what may break rules on purpose;
@@ -42,7 +45,7 @@ type journal struct {
 func newJournal() *journal {
 	return &journal{
 		changed: make(chan struct{}), awaited: map[string]int{},
-		ours: map[string]bool{}, onPurpose: map[int64]bool{},
+		tails: map[trace.Kind][]string{}, ours: map[string]bool{}, onPurpose: map[int64]bool{},
 	}
 }
 
@@ -68,6 +71,12 @@ func (j *journal) record(e trace.Event, us trace.Side) {
 	j.last = e.Seq
 	if j.purpose && e.From == us {
 		j.onPurpose[e.Seq] = true
+	}
+	if e.Exchange == "" && (e.Kind == trace.KindNoise || e.Kind == trace.KindStderr) {
+		const kept = 5
+		tail := append(j.tails[e.Kind], excerpt(e.Data))
+		j.tails[e.Kind] = tail[max(0, len(tail)-kept):]
+		return
 	}
 	for _, x := range added {
 		if x.msg.Kind == schemas.Request && j.awaited[x.msg.Method] > 0 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
@@ -86,6 +87,9 @@ func newRun(o Options) (*run, error) {
 	r.out.Ledger = conformance.NewLedger(o.Catalogue)
 	if err := o.Target.check(); err != nil {
 		return r, err
+	}
+	if !slices.ContainsFunc(o.Scenarios, func(s scenarios.Scenario) bool { return s.Target == o.Target.Role }) {
+		return r, usage("no scenario is for a %s under test: widen the selection", o.Target.Role)
 	}
 	if r.revisions == nil {
 		r.revisions = schemas.Revisions()

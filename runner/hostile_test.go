@@ -1,0 +1,112 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/scenarios"
+	"github.com/mcp-conform/mcp-conform/schemas"
+	"github.com/mcp-conform/mcp-conform/trace"
+)
+
+// What every test judges by is read once.
+var (
+	catalogue = sync.OnceValues(conformance.Builtin)
+	set       = sync.OnceValues(func() (*schemas.Set, error) { return schemas.Load(schemas.Options{}) })
+	builtins  = sync.OnceValues(scenarios.Builtin)
+)
+
+// options are those of a run of all built-in scenarios against a target.
+func options(t *testing.T, target Target) Options {
+	t.Helper()
+	o := Options{Target: target}
+	var errs [3]error
+	o.Scenarios, errs[0] = builtins()
+	o.Catalogue, errs[1] = catalogue()
+	o.Schemas, errs[2] = set()
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// A target that cannot be spoken to ends in bounded time, with an error that
+// says what it did instead.
+func TestHostileCommands(t *testing.T) {
+	for name, c := range map[string]struct{ script, want string }{
+		"dies at once":  {"echo boom >&2; exit 3", "exit code 3; it said: boom"},
+		"garbage":       {"while read -r l; do echo garbage; done", "what it wrote is no message: garbage"},
+		"never answers": {"while read -r l; do :; done", "no answer within"},
+		"floods":        {"yes", "what it wrote is no message: y"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mustBeUnreachable(t, Target{Role: trace.Server, Command: []string{"sh", "-c", c.script}}, c.want)
+		})
+	}
+	t.Run("does not exist", func(t *testing.T) {
+		mustBeUnreachable(t, Target{Role: trace.Server, Command: []string{"/no/such/server"}}, "no such file")
+	})
+}
+
+func TestHostileURLs(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	for name, c := range map[string]struct {
+		handler http.HandlerFunc
+		want    string
+	}{
+		"redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 302) }, "status 302"},
+		"HTML": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<html>hello</html>")
+		}, "<html>hello"},
+		"never ends": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.(http.Flusher).Flush()
+			select {
+			case <-r.Context().Done():
+			case <-release:
+			}
+		}, "no answer within"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(c.handler)
+			defer s.Close()
+			mustBeUnreachable(t, Target{Role: trace.Server, URL: s.URL}, c.want)
+		})
+	}
+	t.Run("refuses", func(t *testing.T) {
+		s := httptest.NewServer(nil)
+		s.Close()
+		mustBeUnreachable(t, Target{Role: trace.Server, URL: s.URL}, "refused")
+	})
+	t.Run("the command behind it dies", func(t *testing.T) {
+		s := httptest.NewServer(nil)
+		s.Close()
+		mustBeUnreachable(t, Target{Role: trace.Server, URL: s.URL, Command: []string{"sh", "-c", "echo boom >&2; exit 3"}}, "it said: boom")
+	})
+}
+
+func mustBeUnreachable(t *testing.T, target Target, want string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	o := options(t, target)
+	o.Patience = 0.02
+	out, err := Run(ctx, o)
+	if _, ok := errors.AsType[*UnreachableError](err); !ok || !strings.Contains(err.Error(), want) {
+		t.Errorf("got  %v\nwant an UnreachableError with %q", err, want)
+	}
+	if out == nil || len(out.Harness) > 0 {
+		t.Errorf("outcome %+v", out)
+	}
+}
