@@ -90,11 +90,12 @@ func (c *Catalogue) Applicable(s trace.Side, f Facts) []*Requirement {
 }
 
 // Facts are what decides which requirements apply: the revision that was
-// judged, the transports over which it was, and what both sides declared.
+// judged, the transports over which it was, and what both sides declared. What
+// is not known excludes nothing.
 type Facts struct {
 	Revision           schemas.Revision
-	Transports         []trace.Transport // empty when not known: then none is excluded
-	ServerCapabilities json.RawMessage   // an object; nil when nothing was declared
+	Transports         []trace.Transport
+	ServerCapabilities json.RawMessage // an object; nil when not known
 	ClientCapabilities json.RawMessage
 }
 
@@ -110,10 +111,13 @@ func (r *Requirement) Applies(s trace.Side, f Facts) bool {
 		!slices.ContainsFunc(r.Transports, func(t trace.Transport) bool { return slices.Contains(f.Transports, t) }) {
 		return false
 	}
-	if r.When == nil {
-		return true
-	}
-	return Declares(f.ServerCapabilities, r.When.Server) && Declares(f.ClientCapabilities, r.When.Client)
+	return r.When.met(f)
+}
+
+// met reports whether nothing that is known speaks against the condition.
+func (c *Condition) met(f Facts) bool {
+	return c == nil || (f.ServerCapabilities == nil || Declares(f.ServerCapabilities, c.Server)) &&
+		(f.ClientCapabilities == nil || Declares(f.ClientCapabilities, c.Client))
 }
 
 // Declares reports whether capabilities hold the dotted path. The empty path is

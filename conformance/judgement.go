@@ -74,10 +74,10 @@ func (l *Ledger) judge(q *Requirement, s trace.Side, f Facts, folded map[string]
 // whyNot says for people why q does not apply under f.
 func (q *Requirement) whyNot(f Facts) string {
 	if q.When != nil {
-		if !Declares(f.ServerCapabilities, q.When.Server) {
+		if f.ServerCapabilities != nil && !Declares(f.ServerCapabilities, q.When.Server) {
 			return "the server does not declare " + q.When.Server
 		}
-		if !Declares(f.ClientCapabilities, q.When.Client) {
+		if f.ClientCapabilities != nil && !Declares(f.ClientCapabilities, q.When.Client) {
 			return "the client does not declare " + q.When.Client
 		}
 	}

@@ -210,6 +210,7 @@ func TestScore(t *testing.T) {
 			for _, e := range c.seen {
 				l.Add(e)
 			}
+			l.Learn(Facts{Revision: schemas.R20251125, ServerCapabilities: []byte(`{}`)})
 			s := l.Score(schemas.R20251125, trace.Server)
 			if s.Verdict != c.want || s.Must != c.must {
 				t.Errorf("%s %+v, want %s %+v", s.Verdict, s.Must, c.want, c.must)
