@@ -18,8 +18,6 @@ type connection struct {
 	modern    *Session
 	exchanges map[string]*Exchange
 	endpoint  string // path to which messages are posted
-
-	stdinClosed bool
 }
 
 // mostSessions bounds the sessions of one connection: a capture of a proxy has

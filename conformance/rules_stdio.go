@@ -91,21 +91,25 @@ func (s *shutdown) Observe(o *Observation) {
 		o.Event.End == nil || o.Lacks(trace.LackClose) {
 		return
 	}
-	if o.From() == trace.Client {
-		s.stdinClosed = true
-		o.Pass("STDIO-CLIENT-CLOSES-STDIN", trace.Client)
+	end := o.Event.End
+	if !processEnded(o.Event) {
+		if o.From() == trace.Client {
+			s.stdinClosed = true
+			o.Pass("STDIO-CLIENT-CLOSES-STDIN", trace.Client)
+		}
 		return
 	}
-	switch how := o.Event.End.How; {
-	case how == "exit" && s.stdinClosed:
-		o.Pass("STDIO-SERVER-EXITS", trace.Server)
-	case how == "signal" && s.stdinClosed:
-		o.Fail("STDIO-SERVER-EXITS", trace.Server, Fault{
-			Detail: "the server does not exit when its standard input is closed", Want: "it exits", Got: "it was ended by " + o.Event.End.Signal,
+	forced := end.How == "signal" || strings.Contains(end.Detail, "SIGTERM")
+	switch {
+	case end.How == "timeout":
+	case s.stdinClosed:
+		o.Check(!forced, "STDIO-SERVER-EXITS", trace.Server, Fault{
+			Detail: "the server does not exit when its standard input is closed", Want: "it exits",
+			Got: "it was ended by " + quoteOr(end.Signal, "a signal"),
 		})
-	case how == "signal" && o.Event.End.Signal == "SIGTERM":
+	case end.Signal == "SIGTERM":
 		o.Fail("STDIO-CLIENT-CLOSES-STDIN", trace.Client, Fault{
-			Detail: "the server is ended by a signal before its standard input was closed", Want: "standard input closed first", Got: o.Event.End.Signal,
+			Detail: "the server is ended by a signal before its standard input was closed", Want: "standard input closed first", Got: end.Signal,
 		})
 	}
 }

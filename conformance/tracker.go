@@ -174,13 +174,25 @@ func (j *Judge) closed(c *connection, x *Exchange, e *trace.Event) {
 	}
 	s := c.latest()
 	j.run(&Observation{Event: e, Session: s, Revision: s.judgedAs(), judge: j})
-	if e.From == trace.Client && c.transport != trace.StreamableHTTP {
-		c.stdinClosed = true // the server may still write
-		return
+	overHTTP := c.transport == trace.StreamableHTTP || c.transport == trace.HTTPSSE
+	if !overHTTP && !processEnded(e) {
+		return // one pipe is closed, the other may still carry something
 	}
 	j.endConnection(c)
 	delete(j.conns, c.id)
 	j.order = slices.DeleteFunc(j.order, func(d *connection) bool { return d == c })
+}
+
+// processEnded reports whether a process is over, and not only one of its pipes.
+func processEnded(e *trace.Event) bool {
+	if e.End == nil {
+		return false
+	}
+	switch e.End.How {
+	case "exit", "signal", "timeout":
+		return true
+	}
+	return false
 }
 
 func (j *Judge) endExchange(c *connection, x *Exchange, e *trace.Event) {
