@@ -19,9 +19,7 @@ func (r *run) watch(c *conn) {
 	})
 }
 
-// verdicts takes over what the judge of a connection that has been closed found,
-// on the revision of its offer. When something else was negotiated on it, that
-// has an offer and connections of its own.
+// verdicts takes over what the judge of a connection that has been closed found.
 func (r *run) verdicts(c *conn) {
 	c.judge.Finish()
 	for _, f := range c.judge.Seen().Facts {
@@ -31,9 +29,7 @@ func (r *run) verdicts(c *conn) {
 	}
 	target, harness := c.sort(r.opts.Catalogue, c.found)
 	for _, e := range target {
-		if e.Revision == c.offer.Revision {
-			r.account(c.offer, e)
-		}
+		r.account(c.offer, e)
 	}
 	for _, err := range harness {
 		r.harness(err)
@@ -85,7 +81,9 @@ func (c *conn) onPurpose(e conformance.Evidence) bool {
 // against the harness, which is returned as errors unless it was on purpose.
 func (c *conn) sort(cat *conformance.Catalogue, es []conformance.Evidence) (target []conformance.Evidence, harness []error) {
 	for _, e := range es {
-		if q, ok := cat.Get(e.Requirement); ok && !q.BindsIn(e.Revision, e.Side) {
+		// Another revision in a conversation is a probe of the peer's, or has
+		// connections of its own.
+		if q, ok := cat.Get(e.Requirement); e.Revision != c.offer.Revision || ok && !q.BindsIn(e.Revision, e.Side) {
 			continue
 		}
 		e.Scenario = c.owner(e.Event)
