@@ -8,10 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -102,12 +104,12 @@ func OpenHTTP(ctx context.Context, o HTTPOptions) (Wire, error) {
 	w.rt = &http.Transport{
 		DialContext:        w.socks.dial,
 		TLSClientConfig:    o.TLS,
-		DisableCompression: true, // bytes as they are
-		// Many servers close idle connections after five seconds; to send on one
-		// in that moment looks like a server that breaks off.
-		IdleConnTimeout:     2 * time.Second,
-		MaxIdleConnsPerHost: 16,
-		TLSHandshakeTimeout: 10 * time.Second,
+		DisableCompression: true,            // bytes as they are
+		IdleConnTimeout:    2 * time.Second, // many servers close theirs after five, see roundTrip
+
+		MaxIdleConnsPerHost:    16,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxResponseHeaderBytes: 1 << 20,
 		// So that ALPN does not lead to HTTP/2.
 		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 	}
@@ -258,7 +260,7 @@ func (w *httpClient) run(x *exchange, req *http.Request) {
 }
 
 func (w *httpClient) answer(x *exchange, req *http.Request) trace.End {
-	res, err := w.rt.RoundTrip(req)
+	res, err := w.roundTrip(req)
 	if err != nil {
 		how, detail := broke(err, false)
 		return trace.End{How: how, Detail: detail}
@@ -282,6 +284,34 @@ func (w *httpClient) answer(x *exchange, req *http.Request) trace.End {
 		end.How, end.Detail = broke(err, true)
 	}
 	return end
+}
+
+// roundTrip sends a request and waits for the head of the answer. A server may
+// close a connection that it has kept alive at any moment (RFC 9112, section
+// 9.5), also in the one in which the request is on its way. That is no fault of
+// its, and looks like one: so a request that was sent on a used connection, and
+// that ended it without one byte of an answer, is sent once more on a new one.
+func (w *httpClient) roundTrip(req *http.Request) (*http.Response, error) {
+	var used, answered atomic.Bool
+	watch := &httptrace.ClientTrace{
+		GotConn:              func(i httptrace.GotConnInfo) { used.Store(i.Reused) },
+		GotFirstResponseByte: func() { answered.Store(true) },
+	}
+	res, err := w.rt.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), watch)))
+	if err == nil || !used.Load() || answered.Load() || req.Context().Err() != nil {
+		return res, err
+	}
+	if how, _ := broke(err, false); how != "reset" {
+		return nil, err
+	}
+	if req.GetBody != nil {
+		var again error
+		if req.Body, again = req.GetBody(); again != nil {
+			return nil, err
+		}
+	}
+	w.rt.CloseIdleConnections()
+	return w.rt.RoundTrip(req)
 }
 
 // ourEnd says how something ended that was cut off on this side.

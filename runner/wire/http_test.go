@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -374,6 +375,122 @@ func TestHTTPFloods(t *testing.T) {
 			c.check(g, tp, x)
 		})
 	}
+}
+
+// A server that keeps a connection alive may close it in the moment in which it
+// is used again. That must not look like a fault.
+func TestHTTPConnectionThatIsClosedWhenUsedAgain(t *testing.T) {
+	g := leakless(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	var requests, conns int
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conns++
+			in := bufio.NewReader(c)
+			for answers := 0; ; answers++ {
+				req, err := http.ReadRequest(in)
+				if err != nil {
+					break
+				}
+				b, _ := io.ReadAll(req.Body)
+				requests++
+				if answers > 0 {
+					break // takes the second request and goes
+				}
+				fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(b), b)
+			}
+			c.Close()
+		}
+	}()
+	tp := newTape()
+	w := openHTTP(t, "http://"+l.Addr().String()+"/mcp", tp)
+	tp.closed(t, send(t, w, "[1]"), trace.Server)
+	x := send(t, w, "[2]")
+	tp.closed(t, x, trace.Server)
+	g.Expect(tp.text(x)).To(Equal("-> http POST\n-> message [2]\n<- http 200\n<- message [2]\n<- closed eof\n"))
+	g.Expect(w.Close(t.Context())).To(Succeed())
+	l.Close()
+	<-done
+	g.Expect(requests).To(Equal(3))
+	g.Expect(conns).To(Equal(2))
+}
+
+func TestHTTPOverTLS(t *testing.T) {
+	g := leakless(t)
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto[:4]+"{}") }))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	t.Cleanup(s.Close)
+	tp := newTape()
+	w := openHTTP(t, s.URL, tp)
+	end := tp.closed(t, send(t, w, ping), trace.Server).End
+	g.Expect(end.How).To(Equal("error"))
+	g.Expect(end.Detail).To(ContainSubstring("certificate"))
+	trusting := openHTTP(t, s.URL, tp, func(o *wire.HTTPOptions) {
+		o.TLS = s.Client().Transport.(*http.Transport).TLSClientConfig
+	})
+	x := send(t, trusting, ping)
+	g.Expect(tp.wait(t, "body", func(e trace.Event) bool { return e.From == trace.Server && len(e.Data) > 0 }).Data).
+		To(Equal([]byte("HTTP{}")), x)
+}
+
+func TestHTTPSlowServerIsDropped(t *testing.T) {
+	for _, c := range []struct{ name, begin string }{
+		{"head", "HTTP/1.1 200 OK\r\nX-Slow: "},
+		{"body", "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"},
+		{"stream", "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := leakless(t)
+			begun := make(chan struct{})
+			tp := newTape()
+			w := openHTTP(t, rawServe(t, func(conn *net.TCPConn) {
+				io.WriteString(conn, c.begin)
+				close(begun)
+				io.Copy(io.Discard, conn) // until the client goes
+			}), tp)
+			x := send(t, w, ping)
+			<-begun
+			_, err := w.Do(t.Context(), wire.Act{Do: wire.Drop, Exchange: x})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(tp.text(x)).To(HaveSuffix("-> closed closed-by-us\n"))
+		})
+	}
+}
+
+// The transport of 2024-11-05 (basic/transports#http-with-sse) needs no wire of
+// its own: its stream is a GET, its messages are posts to another path.
+func TestHTTPWithSSEOf2024(t *testing.T) {
+	g := leakless(t)
+	posted := make(chan string)
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == "POST" {
+			b, _ := io.ReadAll(r.Body)
+			posted <- r.RequestURI + " " + string(b)
+			w.WriteHeader(202)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "event: endpoint\ndata: /messages?s=1\n\n")
+		w.(http.Flusher).Flush()
+		fmt.Fprintf(w, "event: message\ndata: {\"was\":%q}\n\n", <-posted)
+	})
+	tp := newTape()
+	w := openHTTP(t, url, tp)
+	stream, err := w.Do(t.Context(), wire.Act{Do: wire.Listen})
+	g.Expect(err).NotTo(HaveOccurred())
+	endpoint := tp.wait(t, "endpoint", func(e trace.Event) bool { return e.SSE != nil && e.SSE.Event == "endpoint" })
+	x, err := w.Send(t.Context(), wire.Out{Data: []byte("[]"), HTTP: &wire.HTTP{Path: string(endpoint.Data)}})
+	g.Expect(err).NotTo(HaveOccurred())
+	tp.closed(t, x, trace.Server)
+	tp.closed(t, stream, trace.Server)
+	g.Expect(tp.text(stream)).To(HaveSuffix("<- message {\"was\":\"/messages?s=1 []\"}\n<- closed eof\n"))
 }
 
 func TestHTTPRefusesBadOptions(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -176,7 +177,14 @@ func (w *stdio) ask(by string) {
 	if len(w.how) == 0 {
 		w.asked = time.Now()
 	}
-	w.how = append(w.how, by)
+	w.note(by)
+}
+
+// note keeps what the process was asked to end by, each once.
+func (w *stdio) note(by string) {
+	if !slices.Contains(w.how, by) {
+		w.how = append(w.how, by)
+	}
 }
 
 // Close ends the process as 2024-11-05 to 2025-11-25 basic/lifecycle (shutdown,
@@ -241,10 +249,10 @@ func (w *stdio) end(exit process.Exit, exited time.Time) (trace.End, trace.Side)
 	defer w.mu.Unlock()
 	end := trace.End{How: exit.How, Code: exit.Code, Signal: exit.Signal}
 	if exit.Step == "SIGTERM" || exit.Step == "SIGKILL" {
-		w.how = append(w.how, "SIGTERM")
+		w.note("SIGTERM")
 	}
 	if exit.Step == "SIGKILL" {
-		w.how = append(w.how, "SIGKILL")
+		w.note("SIGKILL")
 	}
 	var say []string
 	if exit.Err != nil {
