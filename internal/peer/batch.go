@@ -65,7 +65,9 @@ func (ses *session) takeBatch(p packet, out outlet, done func()) {
 }
 
 // batches reports whether the session's revision knows batches.
-func (ses *session) batches() bool { return ses.revision() == schemas.R20250326 }
+func (ses *session) batches() bool {
+	return ses.revision() == schemas.R20250326 && !ses.srv.broken("batch-refused")
+}
 
 func noBatch() *rpcError {
 	return &rpcError{code: codeInvalidRequest, message: "an array is no message in this revision"}

@@ -26,6 +26,7 @@ type frame struct {
 	data   []byte
 	final  bool // answers the request, so that nothing follows
 	status int  // the HTTP status that goes with it; 0 means 200
+	extra  bool // a fault's addition
 }
 
 // outlet is where the messages of one call, or those of a session that belong
@@ -130,7 +131,7 @@ func (c *call) dress(result obj, m method) obj {
 func (c *call) finish(result obj, e *rpcError) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e == silence || context.Cause(c.ctx) == errCancelled {
+	if (e == silence || context.Cause(c.ctx) == errCancelled) && !c.srv.broken("cancelled-answered") {
 		c.over = true
 	}
 	if c.over {
@@ -155,9 +156,11 @@ func (c *call) notify(method string, params obj) {
 }
 
 func (c *call) put(m sent) {
-	m.rev, m.transport, m.re, m.name, m.id = c.rev, c.transport, c.method, c.name(), c.id
+	m.rev, m.transport, m.re, m.name, m.id, m.request = c.rev, c.transport, c.method, c.name(), c.id, c.params
 	for _, f := range c.srv.frames(m) {
-		c.out.put(f)
+		if !c.srv.misroute(c, m, f) {
+			c.out.put(f)
+		}
 	}
 }
 
@@ -184,7 +187,7 @@ func logLevels() []string {
 // server/utilities/logging Error Handling).
 func (c *call) checkLogLevel() *rpcError {
 	raw, ok := c.meta[keyLogLevel]
-	if !ok || !c.rev.Stateless() {
+	if !ok || !c.rev.Stateless() || c.srv.broken("invalid-level-accepted") {
 		return nil
 	}
 	if l, ok := c.meta.text(keyLogLevel); !ok || !slices.Contains(logLevels(), l) {
@@ -202,7 +205,7 @@ func (c *call) log(level string, data any) {
 	} else if l, ok := c.meta.text(keyLogLevel); ok {
 		wanted = slices.Index(logLevels(), l)
 	}
-	if wanted < 0 || slices.Index(logLevels(), level) < wanted {
+	if (wanted < 0 || slices.Index(logLevels(), level) < wanted) && !c.srv.broken("log-level-ignored") {
 		return
 	}
 	c.notify("notifications/message", obj{"level": level, "logger": "reference", "data": data})

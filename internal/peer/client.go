@@ -220,7 +220,7 @@ func (t *talk) abandon(id int, method string) {
 		t.link.drop(id)
 		return
 	}
-	if method == "initialize" && !t.c.broken("initialize-cancelled") {
+	if method == "initialize" {
 		return
 	}
 	ctx, stop := context.WithTimeout(context.Background(), time.Second)

@@ -56,10 +56,15 @@ type httpLink struct {
 // arrive in order.
 func (l *httpLink) send(ctx context.Context, m sent) error {
 	for _, f := range l.talk.c.frames(m) {
-		if m.msg["method"] != nil && m.msg["id"] != nil {
+		switch {
+		case f.extra:
+			_ = l.exchange(ctx, m, f.data) // a fault's addition: nobody waits for its answer
+		case m.msg["method"] != nil && m.msg["id"] != nil:
 			l.start(m, f.data)
-		} else if err := l.exchange(ctx, m, f.data); err != nil {
-			return err
+		default:
+			if err := l.exchange(ctx, m, f.data); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -103,6 +108,9 @@ func (l *httpLink) exchange(ctx context.Context, m sent, body []byte) error {
 	}
 	defer drain(resp)
 	if resp.StatusCode == http.StatusNotFound && sentSession {
+		if l.talk.c.broken("session-not-renewed") {
+			return errors.New("the session is gone")
+		}
 		l.mu.Lock()
 		l.session = ""
 		l.mu.Unlock()
@@ -302,9 +310,13 @@ func (l *httpLink) get(ctx context.Context, last string) (*http.Response, error)
 	return resp, err
 }
 
-// opened opens the stream for what belongs to no request. A server need not
-// offer one.
-func (l *httpLink) opened(ctx context.Context) {
+// standPatience is how long the standing stream may take to begin before the
+// conversation goes on without waiting for it.
+const standPatience = time.Second
+
+// opened opens the stream for what belongs to no request, and waits until it has
+// begun, so that nothing said from now on is missed. A server need not offer one.
+func (l *httpLink) opened(context.Context) {
 	ctx, stop := context.WithCancel(l.ctx)
 	l.mu.Lock()
 	if l.closing != nil {
@@ -312,16 +324,25 @@ func (l *httpLink) opened(ctx context.Context) {
 	}
 	l.closing = stop
 	l.mu.Unlock()
+	begun := make(chan struct{})
 	l.open.Add(1)
 	go func() {
 		defer l.open.Done()
 		resp, err := l.get(ctx, "")
+		close(begun)
 		if err != nil {
 			return
 		}
 		defer drain(resp)
-		_ = l.follow(ctx, resp.Body)
+		_ = l.follow(ctx, resp.Body) // its end is no error: the server may close it at any time
 	}()
+	timer := time.NewTimer(standPatience)
+	defer timer.Stop()
+	select {
+	case <-begun:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // close ends the session by DELETE; a server may refuse that.

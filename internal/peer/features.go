@@ -16,14 +16,11 @@ func list(c *call) (obj, *rpcError) {
 		size *= 4 // tools are many: not a page for every two
 	}
 	from := 0
-	if raw, ok := c.params["cursor"]; ok && !c.srv.broken("bad-cursor-accepted") {
+	if raw, ok := c.params["cursor"]; ok {
 		token, isText := c.params.text("cursor")
 		if !isText || !c.srv.open("cursor "+c.method, token, &from) || from < 0 || from > len(items) {
 			return nil, invalidParams("%s is no cursor of %s", raw, c.method)
 		}
-	} else if ok {
-		token, _ := c.params.text("cursor")
-		c.srv.open("cursor "+c.method, token, &from)
 	}
 	to := min(from+size, len(items))
 	result := obj{key: items[from:to:to]}

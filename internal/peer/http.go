@@ -48,6 +48,7 @@ type head struct {
 	verb   string // the HTTP method that is answered
 	re     string // the JSON-RPC method that is answered, "" if none
 	name   string // name or URI in that request
+	why    string // why it is refused
 }
 
 // Handler serves Streamable HTTP at every path but two: /sse and /messages are
@@ -138,15 +139,21 @@ func (s *Server) sendJSON(w http.ResponseWriter, h head, body []byte) {
 // refuseHTTP answers with an HTTP error and a JSON-RPC error as its body, which
 // carries the id of the request if that could be read.
 func (s *Server) refuseHTTP(w http.ResponseWriter, r *http.Request, status int, p *packet, e *rpcError) {
-	h := head{status: status, verb: r.Method}
-	var id []byte
+	h := head{status: status, verb: r.Method, why: e.message, rev: schemas.Revision(r.Header.Get(headerVersion))}
+	m := sent{final: true, status: status, rev: h.rev, transport: trace.StreamableHTTP}
 	if p != nil {
-		id, h.re = p.id, p.method
+		m.id, m.re, m.request, m.name = p.id, p.method, p.params, nameIn(*p)
+		h.re, h.name = m.re, m.name
 	}
+	m.msg = failure(m.id, e)
 	if status == http.StatusMethodNotAllowed {
 		h.header = http.Header{"Allow": {s.allowed()}}
 	}
-	s.sendJSON(w, h, encode(failure(id, e)))
+	var body []byte
+	for _, f := range s.frames(m) {
+		body = append(body, f.data...)
+	}
+	s.sendJSON(w, h, body)
 }
 
 // allowed lists the HTTP methods of the endpoint: POST alone since 2026-07-28.
@@ -254,7 +261,7 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, p packet) {
 		return
 	}
 	st := ses.streams.open(ses.revision() >= schemas.R20251125)
-	ses.takeAll(p, st, st.end)
+	ses.takeAll(p, st, s.ending(st, h))
 	s.deliver(w, r, ses, st, h)
 }
 
@@ -304,6 +311,9 @@ func (s *Server) writeStream(w http.ResponseWriter, r *http.Request, st *stream,
 	h.header.Set("Cache-Control", "no-cache")
 	h.header.Set("X-Accel-Buffering", "no")
 	s.send(w, h)
+	if h.header.Get("Content-Type") != typeStream {
+		return // a fault has made it something else
+	}
 	ctx := r.Context()
 	if ses != nil { // the end of the session ends its streams
 		var stop func()
@@ -315,8 +325,13 @@ func (s *Server) writeStream(w http.ResponseWriter, r *http.Request, st *stream,
 
 // openSession performs the handshake in a new session.
 func (s *Server) openSession(w http.ResponseWriter, r *http.Request, p packet) {
-	ses := s.newSession(newSessionID(), trace.StreamableHTTP)
+	id := newSessionID()
+	if s.broken("session-id-characters") {
+		id = "session " + id
+	}
+	ses := s.newSession(id, trace.StreamableHTTP)
 	ses.out = &ses.streams
+	ses.streams.sameIDs = s.broken("event-ids-repeated")
 	st := newStream("", false)
 	ses.receive(p, st, st.end)
 	h := head{status: 200, rev: ses.revision(), verb: r.Method, re: p.method, header: http.Header{}}
@@ -351,6 +366,10 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, p *packet) (*
 		return nil, false
 	}
 	v, has := r.Header[headerVersion]
+	if !has && s.broken("version-header-required") {
+		s.refuseHTTP(w, r, 400, p, &rpcError{code: codeInvalidRequest, message: "Mcp-Protocol-Version is missing"})
+		return nil, false
+	}
 	if has && (len(v) > 1 || !slices.Contains(s.era(false), schemas.Revision(v[0]))) && !s.broken("bad-version-header-accepted") {
 		s.refuseHTTP(w, r, 400, p, &rpcError{code: codeInvalidRequest, message: "Mcp-Protocol-Version is not supported"})
 		return nil, false
@@ -375,7 +394,9 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 			s.refuseHTTP(w, r, 400, nil, &rpcError{code: codeInvalidRequest, message: "no stream of this session had the event " + last})
 			return
 		}
-		h.name = "resume"
+		if s.broken("foreign-replay") {
+			st = ses.streams.mixed(st)
+		}
 		s.writeStream(w, r, st, number, h, ses)
 		return
 	}

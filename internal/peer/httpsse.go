@@ -35,6 +35,9 @@ func (s *Server) oldStream(w http.ResponseWriter, r *http.Request) {
 	}()
 	h := head{status: 200, rev: schemas.R20241105, verb: r.Method, header: http.Header{"Content-Type": {typeStream}, "Cache-Control": {"no-cache"}}}
 	s.send(w, h)
+	if s.broken("endpoint-not-first") {
+		_, _ = w.Write([]byte("event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n"))
+	}
 	fmt.Fprintf(w, "event: endpoint\ndata: /messages?session=%s\n\n", ses.id)
 	ctx, stop := joined(r.Context(), ses.ctx)
 	defer stop()

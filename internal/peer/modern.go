@@ -29,16 +29,20 @@ func isModern(p packet) bool {
 }
 
 // checkMeta refuses a request without the required metadata.
-func checkMeta(p packet) *rpcError {
+func (s *Server) checkMeta(p packet) *rpcError {
 	meta, _ := p.params.object("_meta")
 	_, version := meta.text(keyVersion)
 	_, caps := meta.object(keyCapabilities)
-	if !version || !caps {
-		e := invalidParams("params._meta needs %s and %s", keyVersion, keyCapabilities)
-		e.status = 400
-		return e
+	if (!version || !caps) && !s.broken("missing-meta-accepted") {
+		return metaMissing("a stateless request is malformed")
 	}
 	return nil
+}
+
+func metaMissing(why string) *rpcError {
+	e := invalidParams("%s: params._meta needs %s and %s", why, keyVersion, keyCapabilities)
+	e.status = 400
+	return e
 }
 
 // checkVersion refuses a revision that is not served without a handshake,
@@ -46,7 +50,7 @@ func checkMeta(p packet) *rpcError {
 func (s *Server) checkVersion(p packet) *rpcError {
 	meta, _ := p.params.object("_meta")
 	v, _ := meta.text(keyVersion)
-	if slices.Contains(s.era(true), schemas.Revision(v)) || s.broken("unsupported-version-accepted") {
+	if slices.Contains(s.era(true), schemas.Revision(v)) || s.broken("unsupported-version-accepted") || (v == "" && s.broken("missing-meta-accepted")) {
 		return nil
 	}
 	return unsupportedVersion(s.era(true), v)
@@ -69,6 +73,9 @@ func missingCapability(need obj) *rpcError {
 // missing returns the part of the needed capabilities that is not declared.
 func (c *call) missing(need obj) obj {
 	lack := obj{}
+	if c.srv.broken("missing-capability-ignored") {
+		return nil
+	}
 	for k, v := range need {
 		if !c.declares(k) {
 			lack[k] = v
@@ -88,6 +95,9 @@ func (s *Server) newStateless(ctx context.Context, p packet, t trace.Transport, 
 	}
 	c.meta, _ = p.params.object("_meta")
 	c.caps, _ = c.meta.object(keyCapabilities)
+	if s.broken("capabilities-remembered") {
+		c.caps = s.remember(c.caps)
+	}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
 	return c
 }

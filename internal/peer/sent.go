@@ -17,12 +17,13 @@ type sent struct {
 	re        string          // method of the request that it answers or belongs to
 	name      string          // name or URI in that request
 	id        json.RawMessage // id of that request
+	request   fields          // params of that request
 
 	// What faults may make of it besides editing msg.
 	drop   bool   // do not send it
 	raw    []byte // send these bytes instead
-	before []obj  // send these before it
-	after  []obj  // send these after it
+	before []any  // send these before it
+	after  []any  // send these after it
 }
 
 // method is the method of the message itself, "" for a response.
@@ -47,7 +48,7 @@ func (s *Server) frames(m sent) []frame {
 func (m sent) frames() []frame {
 	var fs []frame
 	for _, o := range m.before {
-		fs = append(fs, frame{data: encode(o)})
+		fs = append(fs, frame{data: encode(o), extra: true})
 	}
 	data := m.raw
 	if data == nil {
@@ -57,7 +58,7 @@ func (m sent) frames() []frame {
 		fs = append(fs, frame{data: data, final: m.final, status: m.status})
 	}
 	for _, o := range m.after {
-		fs = append(fs, frame{data: encode(o)})
+		fs = append(fs, frame{data: encode(o), extra: true})
 	}
 	return fs
 }

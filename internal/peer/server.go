@@ -47,6 +47,7 @@ type Server struct {
 	mu       sync.Mutex
 	sessions map[string]*session // Streamable HTTP and HTTP+SSE, by session id
 	hearers  map[hearer]bool     // who wants to hear of changes
+	memory   fields              // capabilities once declared, kept by a fault
 	working  sync.WaitGroup      // calls in progress
 }
 

@@ -116,8 +116,12 @@ func (ses *session) newCall(p packet, out outlet) *call {
 // (2025-11-25 basic/lifecycle, 2026-07-28 basic/index).
 func (ses *session) request(p packet, out outlet, done func()) {
 	c := ses.newCall(p, out)
-	if !ses.opened() && p.method != "ping" && !ses.srv.broken("serves-before-handshake") {
-		c.end(nil, invalidParams("%s before initialize, and without the metadata of a stateless request", p.method), done)
+	if !ses.opened() && p.method != "ping" {
+		if ses.srv.broken("missing-meta-accepted") {
+			ses.run(ses.srv.newStateless(ses.ctx, p, ses.transport, out), done)
+			return
+		}
+		c.end(nil, metaMissing("this is neither initialize nor a stateless request"), done)
 		return
 	}
 	if c.rev == "" {
@@ -290,6 +294,9 @@ func idToken(id int) json.RawMessage { return encode(id) }
 func setLevel(c *call) (obj, *rpcError) {
 	l, _ := c.params.text("level")
 	i := slices.Index(logLevels(), l)
+	if i < 0 && c.srv.broken("invalid-level-accepted") {
+		return obj{}, nil
+	}
 	if i < 0 {
 		return nil, invalidParams("level must be one of %v", logLevels())
 	}

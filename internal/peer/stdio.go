@@ -93,7 +93,7 @@ func (s *Server) wantsStateless(ses *session, p packet) bool {
 
 func (s *Server) lineStateless(ses *session, w *lines, p packet, calls *sync.WaitGroup) {
 	c := s.newStateless(ses.ctx, p, trace.Stdio, w)
-	for _, check := range []func(packet) *rpcError{checkMeta, s.checkVersion} {
+	for _, check := range []func(packet) *rpcError{s.checkMeta, s.checkVersion} {
 		if e := check(p); e != nil {
 			c.end(nil, s.namingVersions(p, e), func() {})
 			return
@@ -106,7 +106,7 @@ func (s *Server) lineStateless(ses *session, w *lines, p packet, calls *sync.Wai
 // namingVersions adds the served revisions to the error that a client of the
 // handshake era gets, for whom it may be the only hint (2026-07-28 basic/versioning).
 func (s *Server) namingVersions(p packet, e *rpcError) *rpcError {
-	if p.method == "initialize" && e.data == nil {
+	if p.method == "initialize" && e.data == nil && !s.broken("versions-not-named") {
 		e.data = obj{"supported": s.era(true)}
 	}
 	return e

@@ -19,6 +19,7 @@ type stream struct {
 	id    string // begins the event ids; "" for streams that cannot be resumed
 	prime bool   // begin the first connection with an event of empty data
 	named bool   // HTTP+SSE: events are named message
+	shown string // the id in event ids; the same as id, but for a fault
 
 	mu      sync.Mutex
 	events  []frame
@@ -37,7 +38,7 @@ const logLimit = 1024
 const retryMillis = 100
 
 func newStream(id string, prime bool) *stream {
-	return &stream{id: id, prime: prime, changed: make(chan struct{})}
+	return &stream{id: id, shown: id, prime: prime, changed: make(chan struct{})}
 }
 
 // change applies f and wakes whoever waits; the lock is held meanwhile.
@@ -108,7 +109,7 @@ func (st *stream) write(ctx context.Context, w http.ResponseWriter, from int, al
 	})
 	defer st.change(func() { st.cutting = false })
 	if prime {
-		fmt.Fprintf(w, "id: %s-0\ndata: \n\n", st.id)
+		fmt.Fprintf(w, "id: %s-0\ndata: \n\n", st.shown)
 	}
 	_ = out.Flush() // a failure shows in the request's context
 	tick := time.NewTicker(alive)
@@ -147,7 +148,7 @@ func (st *stream) event(f frame, number int) []byte {
 		b.WriteString("event: message\n")
 	}
 	if st.id != "" {
-		fmt.Fprintf(&b, "id: %s-%d\n", st.id, number)
+		fmt.Fprintf(&b, "id: %s-%d\n", st.shown, number)
 	}
 	for l := range bytes.SplitSeq(f.data, []byte("\n")) {
 		fmt.Fprintf(&b, "data: %s\n", l)
@@ -164,6 +165,7 @@ type streams struct {
 	last     int
 	standing *stream // the newest GET stream: for messages that belong to no call
 	waiting  []frame // such messages, as long as there is no GET stream
+	sameIDs  bool    // a fault: every stream counts from the same id
 }
 
 // keptStreams is how many streams of a session can be resumed.
@@ -175,6 +177,9 @@ func (ss *streams) open(prime bool) *stream {
 	defer ss.mu.Unlock()
 	ss.last++
 	st := newStream(strconv.Itoa(ss.last), prime)
+	if ss.sameIDs {
+		st.shown = "1"
+	}
 	if ss.byID == nil {
 		ss.byID = map[string]*stream{}
 	}

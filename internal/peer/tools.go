@@ -40,9 +40,6 @@ func callTool(c *call) (obj, *rpcError) {
 	}
 	t, ok := c.srv.fixture.tool(name, c.rev)
 	if !ok {
-		if c.srv.broken("unknown-tool-accepted") {
-			return obj{"content": []any{textBlock("Done.")}}, nil
-		}
 		return nil, invalidParams("there is no tool %q", name)
 	}
 	args := obj{}
@@ -59,7 +56,7 @@ func callTool(c *call) (obj, *rpcError) {
 	if e := c.checkParamHeaders(t, args); e != nil {
 		return nil, e
 	}
-	if why := c.srv.args.check(t, args); why != "" && !c.srv.broken("bad-arguments-accepted") {
+	if why := c.srv.args.check(t, args); why != "" {
 		return toolError("The arguments do not fit the input schema: " + why), nil
 	}
 	return c.perform(t, args)
@@ -164,7 +161,7 @@ func announceChange(c *call, t tool, _ obj) (obj, *rpcError) {
 // (client/sampling, client/roots, client/elicitation: Capabilities).
 
 func sample(c *call, _ tool, args obj) (obj, *rpcError) {
-	if !c.declares("sampling") && !c.srv.broken("undeclared-capability-used") {
+	if !c.mayAsk(c.declares("sampling")) {
 		return toolError("The client does not offer sampling."), nil
 	}
 	result, e := c.ask("sampling/createMessage", obj{
@@ -180,7 +177,7 @@ func sample(c *call, _ tool, args obj) (obj, *rpcError) {
 }
 
 func askRoots(c *call, _ tool, _ obj) (obj, *rpcError) {
-	if !c.declares("roots") {
+	if !c.mayAsk(c.declares("roots")) {
 		return toolError("The client does not offer roots."), nil
 	}
 	result, e := c.ask("roots/list", nil)
@@ -192,7 +189,7 @@ func askRoots(c *call, _ tool, _ obj) (obj, *rpcError) {
 }
 
 func elicit(c *call, t tool, args obj) (obj, *rpcError) {
-	if !c.elicitsForms() {
+	if !c.mayAsk(c.elicitsForms()) {
 		return toolError("The client does not offer elicitation by form."), nil
 	}
 	params := copyOf(t.Ask)

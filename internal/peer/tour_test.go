@@ -102,8 +102,9 @@ func TestEachEraUsesItsOwnMeans(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(modern.methods(trace.Client)).To(ContainElements("server/discover", "subscriptions/listen"))
 			g.Expect(modern.methods(trace.Client)).NotTo(ContainElement("initialize"))
-			g.Expect(modern.methods(trace.Server)).To(ConsistOf(
+			g.Expect(modern.methods(trace.Server)).To(ContainElements(
 				"notifications/progress", "notifications/subscriptions/acknowledged"))
+			g.Expect(modern.methods(trace.Server)).To(HaveEach(HavePrefix("notifications/")), "no requests")
 			g.Expect(modern.text(trace.Server)).To(ContainSubstring(`"resultType":"input_required"`))
 			g.Expect(modern.text(trace.Server)).To(ContainSubstring("likes test"), "two rounds of input came to an end")
 		})
