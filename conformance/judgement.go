@@ -120,6 +120,7 @@ func (l *Ledger) fold(r schemas.Revision) map[string][]Finding {
 	byEvidence := func(a, b *Finding) int { return compareEvidence(a.Evidence, b.Evidence) }
 	slices.SortFunc(roots, byEvidence)
 	slices.SortFunc(caused, byEvidence)
+	roots = once(roots)
 	all := slices.Clone(roots)
 	for _, f := range caused {
 		i := slices.IndexFunc(roots, func(c *Finding) bool {
@@ -136,4 +137,23 @@ func (l *Ledger) fold(r schemas.Revision) map[string][]Finding {
 		out[f.Requirement] = append(out[f.Requirement], *f)
 	}
 	return out
+}
+
+// once leaves one finding where a scenario's check and a rule found the same
+// fault in the same event: the one that sorts first, so that the choice does
+// not depend on the order in which they came.
+func once(sorted []*Finding) []*Finding {
+	type key struct {
+		requirement, scenario string
+		side                  trace.Side
+		transport             trace.Transport
+		event                 int64
+	}
+	seen := map[key]bool{}
+	return slices.DeleteFunc(sorted, func(f *Finding) bool {
+		k := key{f.Requirement, f.Scenario, f.Side, f.Transport, f.Event}
+		double := f.Scenario != "" && f.Event != 0 && f.Count == 1 && seen[k]
+		seen[k] = true
+		return double
+	})
 }

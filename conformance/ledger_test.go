@@ -137,6 +137,25 @@ func TestFindingsOfAKindAreOne(t *testing.T) {
 	}
 }
 
+// A scenario and a rule that find the same fault in the same event make one finding.
+func TestOneFaultFoundTwice(t *testing.T) {
+	l := NewLedger(smallCatalogue(t))
+	for _, detail := range []string{"the check says so", "the rule says so"} {
+		e := evidence("CORE", Fail, detail, 7)
+		e.Scenario = "a.b"
+		l.Add(e)
+	}
+	if fs := l.Findings(); len(fs) != 1 || fs[0].Detail != "the check says so" {
+		t.Errorf("findings are %+v, want one", fs)
+	}
+	other := evidence("CORE", Fail, "another event", 8)
+	other.Scenario = "a.b"
+	l.Add(other)
+	if fs := l.Findings(); len(fs) != 2 {
+		t.Errorf("findings are %+v, want two", fs)
+	}
+}
+
 func TestMergeIsAssociative(t *testing.T) {
 	parts := [][]Evidence{
 		{evidence("CORE", Fail, "bad", 7), evidence("CORE", Pass, "", 1)},

@@ -1,12 +1,30 @@
 // Package conformance holds what the specification demands and judges traces by it.
 //
 // The catalogue (requirements/*.yaml) names every demand: whom it binds, at which
-// level and place in each revision, and how it can be judged. A [Rule] is a
-// small state machine that watches the events of a trace and rules on some
-// requirements. A [Judge] runs all rules over one trace and yields an [Outcome].
+// level and place in each revision, and how it can be judged. A [Judge] watches
+// the events of one trace: it finds the [Session], the [Request] and the HTTP
+// [Exchange] that each belongs to and shows them as an [Observation] to its
+// rules. A [Rule] is a small state machine of one session that rules on some
+// requirements. What it says is [Evidence]; a [Ledger] folds the evidence of any
+// number of judges and scenario checks into a [Judgement] for each requirement,
+// into a [Finding] for each kind of fault, and into a [Score].
 //
-// No evidence, no pass: a requirement that nothing on the wire exercised is
-// untested. The package knows nothing of scenarios, processes or reports.
+//	c, err := conformance.Builtin()
+//	l := conformance.NewLedger(c)
+//	j := conformance.NewJudge(conformance.JudgeOptions{Catalogue: c, Schemas: set, Header: h, Emit: l.Add})
+//	… j.Observe(event) for each event, then j.Finish()
+//	for _, f := range j.Seen().Facts {
+//		l.Learn(f)
+//	}
+//	score := l.Score(schemas.R20251125, trace.Server)
+//
+// Three things keep verdicts honest. No evidence, no pass: a requirement that
+// nothing on the wire exercised is untested. What the capture cannot show
+// (trace.Header.Lacks) is untested, with the reason. And where the text of the
+// specification is silent or reads two ways there is no rule, or one that lets
+// both pass: a false failure costs more than a missed one.
+//
+// The package knows nothing of scenarios, processes or reports.
 package conformance
 
 import (
