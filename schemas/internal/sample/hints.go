@@ -13,19 +13,24 @@ import (
 // constants and enumerations that it names, and both sides of every bound.
 type hints struct {
 	words   []string
+	member  map[string][]string // the words that a member of that name may be, wherever it occurs
 	numbers []float64
 	sizes   []int // lengths of arrays and strings, one beyond each bound
 }
 
 func collectHints(defs map[string]any) hints {
 	words, numbers, sizes := map[string]bool{}, map[float64]bool{}, map[int]bool{}
+	member := map[string]map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(defs)) {
 		walk(defs[name], func(m map[string]any) {
-			values, _ := m["enum"].([]any)
-			if v, ok := m["const"]; ok {
-				values = append(slices.Clone(values), v)
+			props, _ := m["properties"].(map[string]any)
+			for name, schema := range props {
+				if member[name] == nil {
+					member[name] = map[string]bool{}
+				}
+				collectWords(schema, defs, member[name])
 			}
-			for _, v := range values {
+			for _, v := range listed(m) {
 				if word, ok := v.(string); ok {
 					words[word] = true
 				} else if n, ok := number(v); ok {
@@ -45,10 +50,44 @@ func collectHints(defs map[string]any) hints {
 		})
 	}
 	delete(sizes, 0)
+	sorted := map[string][]string{}
+	for name := range member {
+		sorted[name] = slices.Sorted(maps.Keys(member[name]))
+	}
 	return hints{
+		member:  sorted,
 		words:   slices.Sorted(maps.Keys(words)),
 		numbers: slices.Sorted(maps.Keys(numbers)),
 		sizes:   slices.Sorted(maps.Keys(sizes)),
+	}
+}
+
+// listed returns the values that a schema names itself.
+func listed(m map[string]any) []any {
+	values, _ := m["enum"].([]any)
+	if v, ok := m["const"]; ok {
+		values = append(slices.Clone(values), v)
+	}
+	return values
+}
+
+// collectWords gathers the strings that a schema may stand for, its references
+// and branches included.
+func collectWords(schema any, defs map[string]any, into map[string]bool) {
+	m, _ := schema.(map[string]any)
+	if ref, ok := m["$ref"].(string); ok {
+		m, _ = defs[ref[strings.LastIndex(ref, "/")+1:]].(map[string]any)
+	}
+	for _, v := range listed(m) {
+		if word, ok := v.(string); ok {
+			into[word] = true
+		}
+	}
+	branches, _ := m["anyOf"].([]any)
+	for _, branch := range branches {
+		if b, ok := branch.(map[string]any); ok && b["$ref"] == nil {
+			collectWords(b, defs, into)
+		}
 	}
 }
 
@@ -75,8 +114,9 @@ var oddWords = []string{
 }
 
 // wordsFor lists replacements of a string: itself spelled otherwise, itself
-// longer and shorter, the odd words (far down only the first few), and some of
-// the document's own, others at each place.
+// longer and shorter, the odd words (far down only the first few), some of the
+// words that a member of its name may be elsewhere, and a few of the document's
+// others; which of them depends on the place.
 func (h *hints) wordsFor(old, pointer string, far bool) []string {
 	odd := oddWords
 	if far {
@@ -85,13 +125,23 @@ func (h *hints) wordsFor(old, pointer string, far bool) []string {
 	words := append([]string{old + "x", strings.ToUpper(old), " " + old}, odd...)
 	sum := fnv.New32a()
 	sum.Write([]byte(pointer))
-	for i := range min(4, len(h.words)) {
-		words = append(words, h.words[(int(sum.Sum32()%1021)+i)%len(h.words)])
-	}
+	from := int(sum.Sum32() % 1021)
+	words = append(words, rotated(h.member[pointer[strings.LastIndexByte(pointer, '/')+1:]], from, 6)...)
+	words = append(words, rotated(h.words, from, 2)...)
 	for _, size := range h.sizes {
 		words = append(words, resize(old, size))
 	}
-	return slices.DeleteFunc(words, func(word string) bool { return word == old })
+	slices.Sort(words)
+	return slices.DeleteFunc(slices.Compact(words), func(word string) bool { return word == old })
+}
+
+// rotated returns up to n words of a list, beginning somewhere in it.
+func rotated(list []string, from, n int) []string {
+	var out []string
+	for i := range min(n, len(list)) {
+		out = append(out, list[(from+i)%len(list)])
+	}
+	return out
 }
 
 // resize cuts a string to a length, or repeats its last letter up to it.
