@@ -283,11 +283,27 @@ func (f *file) show(definition string) ([]byte, error) {
 	if !ok {
 		return nil, f.unknown(definition)
 	}
+	return indented(d)
+}
+
+// show renders the whole document.
+func (d *document) show() ([]byte, error) {
+	whole := map[string]any{"$defs": d.definitions}
+	if strings.Contains(d.dialect, "draft-0") {
+		whole = map[string]any{"definitions": d.definitions}
+	}
+	if d.dialect != "" {
+		whole["$schema"] = d.dialect
+	}
+	return indented(whole)
+}
+
+func indented(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	err := e.Encode(d)
+	err := e.Encode(v)
 	return out.Bytes(), err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -89,6 +90,27 @@ func Load(o Options) (*Set, error) {
 // draft, the extensions and the OAuth documents.
 func (s *Set) Names() []Revision {
 	return append(Revisions(), Draft, Tasks, ServerCard, OAuth)
+}
+
+// Find returns the schemas that a user names: a revision, "draft", "oauth", or an
+// extension with or without its folder. The error lists what there is.
+func (s *Set) Find(name string) (Revision, error) {
+	for _, r := range s.Names() {
+		if name == string(r) || name == path.Base(string(r)) {
+			return r, nil
+		}
+	}
+	return "", fmt.Errorf("there are no schemas %q; there are %v", name, s.Names())
+}
+
+// File returns all definitions of a revision as one JSON Schema document, with
+// the errata applied unless the Set is as published.
+func (s *Set) File(rev Revision) ([]byte, error) {
+	f, err := s.file(rev)
+	if err != nil {
+		return nil, err
+	}
+	return f.doc.show()
 }
 
 // Definitions lists the definitions of a revision, sorted; nil if it has none.
