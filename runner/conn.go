@@ -35,6 +35,7 @@ type conn struct {
 	used      bool   // a conversation was held on it
 	opened    *entry // the server's answer to the handshake
 	agreed    string // the revision that the answer names
+	resumes   int    // streams that were polled for; only attend counts
 	attending sync.WaitGroup
 	stop      context.CancelFunc
 }
@@ -52,28 +53,38 @@ func (c *conn) record(e trace.Event) {
 	c.journal.record(e, c.us)
 }
 
-// attend answers the requests that no step awaits until the connection ends.
+// attend answers the requests that no step awaits, and polls for what broke off,
+// until the connection ends.
 func (c *conn) attend(ctx context.Context) {
 	ctx, c.stop = context.WithCancel(ctx)
 	c.attending.Go(func() {
 		for {
 			var x *entry
 			open := c.journal.await(ctx, time.Hour, func() bool {
-				x = c.journal.find(func(x *entry) bool {
-					return x.From != c.us && c.wants(x) && !x.answered && !x.reserved
-				})
+				if x = c.journal.find(c.unattended); x == nil {
+					x = c.broken()
+				}
 				if x != nil {
 					x.answered = true
 				}
 				return x != nil || c.journal.ended != nil
 			})
-			if x == nil || !open {
+			switch {
+			case x == nil || !open:
 				return
+			case x.Kind == trace.KindClosed:
+				c.resumes++
+				c.attending.Go(func() { c.resume(ctx, x) })
+			default:
+				// The peer may be gone by now; its silence is in the trace already.
+				_ = c.behave(ctx, x)
 			}
-			// The peer may be gone by now; its silence is in the trace already.
-			_ = c.behave(ctx, x)
 		}
 	})
+}
+
+func (c *conn) unattended(x *entry) bool {
+	return x.From != c.us && c.wants(x) && !x.answered && !x.reserved
 }
 
 // wants reports whether an event asks something of manners.
@@ -195,6 +206,9 @@ func (c *conn) act(purpose bool, s *sent, do func() (string, error)) error {
 	c.journal.mu.Unlock()
 	if s != nil {
 		s.exchange = x
+		if s.id != nil && x != "" {
+			c.journal.ask(x, s.id)
+		}
 	}
 	switch {
 	case errors.Is(err, wire.ErrClosed):

@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"sync"
 	"time"
 
@@ -34,8 +35,9 @@ type journal struct {
 	// tails are the last lines on standard output that are no messages, and on
 	// standard error. No step matches them, so that a flood costs no memory.
 	tails map[trace.Kind][]string
-	last  int64           // Seq of the newest event
-	ours  map[string]bool // keys of the ids of the harness's requests
+	asked map[string]json.RawMessage // by exchange, the id of the request that it is to answer
+	last  int64                      // Seq of the newest event
+	ours  map[string]bool            // keys of the ids of the harness's requests
 	// purpose is set while a step sends what may break rules on purpose;
 	// onPurpose collects the events that this made.
 	purpose   bool
@@ -45,7 +47,7 @@ type journal struct {
 func newJournal() *journal {
 	return &journal{
 		changed: make(chan struct{}), awaited: map[string]int{},
-		tails: map[trace.Kind][]string{}, ours: map[string]bool{}, onPurpose: map[int64]bool{},
+		tails: map[trace.Kind][]string{}, asked: map[string]json.RawMessage{}, ours: map[string]bool{}, onPurpose: map[int64]bool{},
 	}
 }
 
