@@ -71,7 +71,7 @@ func TestBridgeCopiesBothWays(t *testing.T) {
 	b.say(t, "{\"a\":\"\xe2")
 	b.say(t, "\x82\xac\"}\nhello\r\n\n{\"half\":")
 	tp.wait(t, "blank line", func(e trace.Event) bool { return e.Kind == trace.KindNoise && len(e.Data) == 0 })
-	_, err := w.Send(t.Context(), wire.Out{Data: []byte("[\xff,")})
+	_, err := w.Send(soon(t), wire.Out{Data: []byte("[\xff,")})
 	g.Expect(err).NotTo(HaveOccurred())
 	buf := make([]byte, 4)
 	_, err = io.ReadFull(b.stdout, buf)
@@ -85,7 +85,7 @@ func TestBridgeCopiesBothWays(t *testing.T) {
 	tp.closed(t, "", trace.Server)
 	g.Expect(tp.String()).To(Equal("-> message {\"a\":\"\u20ac\"}\n-> noise hello\r\n-> noise\n<- noise [\xff,\n" +
 		"-> noise {\"half\":\n-> closed eof\n<- closed closed-by-us\n"))
-	_, err = w.Send(t.Context(), wire.Out{Data: []byte(ping)})
+	_, err = w.Send(soon(t), wire.Out{Data: []byte(ping)})
 	g.Expect(err).To(MatchError(wire.ErrClosed))
 }
 
@@ -99,9 +99,9 @@ func TestBridgeLargeMessages(t *testing.T) {
 	tp.wait(t, "long message", func(e trace.Event) bool { return len(e.Data) == len(long) })
 	sent := make(chan error, 1)
 	go func() {
-		_, err := w.Send(context.Background(), wire.Out{Data: []byte(long)})
+		_, err := w.Send(soon(t), wire.Out{Data: []byte(long)})
 		sent <- err
-		w.Close(context.Background())
+		w.Close(soon(t))
 	}()
 	all, err := io.ReadAll(b.stdout)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -122,14 +122,14 @@ func TestBridgeThatIsKilled(t *testing.T) {
 	})
 	send(t, c, ping)
 	tp.wait(t, "ping", func(e trace.Event) bool { return string(e.Data) == ping })
-	_, err := w.Send(t.Context(), wire.Out{Data: []byte(pong)})
+	_, err := w.Send(soon(t), wire.Out{Data: []byte(pong)})
 	g.Expect(err).NotTo(HaveOccurred())
 	client.message(t, pong)
-	_, err = c.Do(t.Context(), wire.Act{Do: wire.Drop})
+	_, err = c.Do(soon(t), wire.Act{Do: wire.Drop})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(tp.closed(t, "", trace.Client).End.How).To(Equal("reset"))
 	g.Expect(tp.String()).To(Equal("-> message " + ping + "\n<- message " + pong + "\n-> closed reset\n"))
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 }
 
 func TestBridgeProcessEndsWithItsInput(t *testing.T) {
@@ -140,7 +140,7 @@ func TestBridgeProcessEndsWithItsInput(t *testing.T) {
 		o.Env = append(o.Env, "WIRE_TEST_MORE="+w.Addr()+" "+w.Token())
 	})
 	<-w.Met()
-	g.Expect(c.Close(t.Context())).To(Succeed())
+	g.Expect(c.Close(soon(t))).To(Succeed())
 	g.Expect(client.String()).To(Equal("-> closed closed-by-us\n<- closed exit 0\n"))
 	tp.closed(t, "", trace.Server)
 	g.Expect(tp.String()).To(Equal("-> closed eof\n<- closed closed-by-us\n"))
@@ -155,13 +155,13 @@ func TestBridgeServerThatStays(t *testing.T) {
 		o.Grace = 200 * time.Millisecond
 	})
 	<-w.Met()
-	_, err := c.Do(t.Context(), wire.Act{Do: wire.CloseStdin})
+	_, err := c.Do(soon(t), wire.Act{Do: wire.CloseStdin})
 	g.Expect(err).NotTo(HaveOccurred())
 	tp.closed(t, "", trace.Client)
-	_, err = w.Send(t.Context(), wire.Out{Data: []byte("[]")})
+	_, err = w.Send(soon(t), wire.Out{Data: []byte("[]")})
 	g.Expect(err).NotTo(HaveOccurred())
 	client.message(t, "[]")
-	g.Expect(c.Close(t.Context())).To(Succeed())
+	g.Expect(c.Close(soon(t))).To(Succeed())
 	g.Expect(client.String()).To(HaveSuffix("<- closed signalSIGTERM\n"))
 	end := tp.wait(t, "reset", func(e trace.Event) bool { return e.End != nil && e.End.How == "reset" }).End
 	g.Expect(end.After).To(BeNumerically(">", 0))
@@ -175,11 +175,11 @@ func TestBridgeServerThatDies(t *testing.T) {
 	b := bridge(t, w.Addr(), w.Token())
 	b.say(t, ping+"\n")
 	tp.wait(t, "ping", func(e trace.Event) bool { return string(e.Data) == ping })
-	_, err := w.Do(t.Context(), wire.Act{Do: wire.Drop})
+	_, err := w.Do(soon(t), wire.Act{Do: wire.Drop})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(<-b.end).To(MatchError(ContainSubstring("broke off")))
 	g.Expect(tp.String()).To(HaveSuffix("<- closed closed-by-us\n"))
-	_, err = w.Do(t.Context(), wire.Act{Do: wire.CloseStdin})
+	_, err = w.Do(soon(t), wire.Act{Do: wire.CloseStdin})
 	g.Expect(err).To(MatchError(wire.ErrUnsupported))
 }
 
@@ -191,7 +191,7 @@ func TestBridgeClientThatStopsReading(t *testing.T) {
 	<-w.Met()
 	err := stuck(t, w, tp, wire.Out{Data: bytes.Repeat([]byte("x"), 16<<20)})
 	g.Expect(err).To(MatchError(ContainSubstring("does not read")))
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 	b.stdout.Close()
 	g.Expect(<-b.end).To(HaveOccurred())
 }
@@ -202,7 +202,7 @@ func TestBridgeClientThatClosesItsEnd(t *testing.T) {
 	w := listenStdio(t, tp)
 	b := bridge(t, w.Addr(), w.Token())
 	b.stdout.Close()
-	_, err := w.Send(t.Context(), wire.Out{Data: []byte("[]")})
+	_, err := w.Send(soon(t), wire.Out{Data: []byte("[]")})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(<-b.end).To(MatchError(io.ErrClosedPipe))
 	g.Expect(tp.closed(t, "", trace.Client).End.How).To(Equal("reset"))
@@ -239,7 +239,7 @@ func TestBridgeIsNotLetIn(t *testing.T) {
 	g.Expect(<-bridge(t, w.Addr(), w.Token()).end).To(MatchError(ContainSubstring("has a client already")))
 	first.say(t, ping+"\n")
 	tp.wait(t, "ping", func(e trace.Event) bool { return string(e.Data) == ping })
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 	g.Expect(<-first.end).To(Succeed())
 	g.Expect(<-bridge(t, w.Addr(), w.Token()).end).To(MatchError(ContainSubstring("cannot reach the runner")))
 }
@@ -255,9 +255,9 @@ func TestBridgeNobodyComes(t *testing.T) {
 	_, err = w.Send(late, wire.Out{Data: []byte(ping)})
 	g.Expect(err).To(MatchError(ContainSubstring("waiting for the client")))
 	cancel(errors.New("the run is over"))
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 	g.Expect(tp.String()).To(Equal("<- closed timeout\n"))
-	_, err = w.Send(t.Context(), wire.Out{Data: []byte(ping)})
+	_, err = w.Send(soon(t), wire.Out{Data: []byte(ping)})
 	g.Expect(err).To(MatchError(wire.ErrClosed))
 }
 

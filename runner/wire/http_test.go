@@ -72,7 +72,7 @@ func openHTTP(t *testing.T, url string, tp *tape, change ...func(*wire.HTTPOptio
 
 func send(t *testing.T, w wire.Wire, data string) string {
 	t.Helper()
-	x, err := w.Send(t.Context(), wire.Out{Data: []byte(data)})
+	x, err := w.Send(soon(t), wire.Out{Data: []byte(data)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestHTTPRequest(t *testing.T) {
 	w := openHTTP(t, url, tp, func(o *wire.HTTPOptions) {
 		o.Header = map[string]string{"Authorization": "Bearer a", "x-one": "opened"}
 	})
-	x, err := w.Send(t.Context(), wire.Out{Data: []byte("{broken"), HTTP: &wire.HTTP{
+	x, err := w.Send(soon(t), wire.Out{Data: []byte("{broken"), HTTP: &wire.HTTP{
 		Method:  "PUT",
 		Path:    "other?x=1",
 		Headers: map[string]string{"X-ONE": "sent", "host": "evil.example", "Origin": "http://evil.example", "Empty": ""},
@@ -235,7 +235,7 @@ func TestHTTPSpellingOfNames(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	defer l.Close()
 	w := openHTTP(t, "http://"+l.Addr().String(), tp)
-	_, err = w.Send(t.Context(), wire.Out{Data: []byte(ping), HTTP: &wire.HTTP{Headers: map[string]string{"mcp-SESSION-id": "s"}}})
+	_, err = w.Send(soon(t), wire.Out{Data: []byte(ping), HTTP: &wire.HTTP{Headers: map[string]string{"mcp-SESSION-id": "s"}}})
 	g.Expect(err).NotTo(HaveOccurred())
 	c, err := l.Accept()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -262,31 +262,31 @@ func TestHTTPListenDropResume(t *testing.T) {
 	})
 	w := openHTTP(t, url, tp)
 	session := &wire.HTTP{Headers: map[string]string{"Mcp-Session-Id": "s"}}
-	_, err := w.Do(t.Context(), wire.Act{Do: wire.Resume})
+	_, err := w.Do(soon(t), wire.Act{Do: wire.Resume})
 	g.Expect(err).To(MatchError(wire.ErrNoEventID))
 
-	x, err := w.Do(t.Context(), wire.Act{Do: wire.Listen, HTTP: session})
+	x, err := w.Do(soon(t), wire.Act{Do: wire.Listen, HTTP: session})
 	g.Expect(err).NotTo(HaveOccurred())
 	first := tp.wait(t, "event", func(e trace.Event) bool { return e.Exchange == x && e.Kind == trace.KindMessage })
 	g.Expect(string(first.Data)).To(Equal(`{"after":"","session":"s","accept":"text/event-stream"}`))
-	_, err = w.Do(t.Context(), wire.Act{Do: wire.Drop, Exchange: x})
+	_, err = w.Do(soon(t), wire.Act{Do: wire.Drop, Exchange: x})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(tp.closed(t, x, trace.Client).End.How).To(Equal("closed-by-us"))
-	_, err = w.Do(t.Context(), wire.Act{Do: wire.Drop, Exchange: x})
+	_, err = w.Do(soon(t), wire.Act{Do: wire.Drop, Exchange: x})
 	g.Expect(err).To(MatchError(wire.ErrNoExchange))
 
-	y, err := w.Do(t.Context(), wire.Act{Do: wire.Resume, HTTP: session})
+	y, err := w.Do(soon(t), wire.Act{Do: wire.Resume, HTTP: session})
 	g.Expect(err).NotTo(HaveOccurred())
 	again := tp.wait(t, "event", func(e trace.Event) bool { return e.Exchange == y && e.Kind == trace.KindMessage })
 	g.Expect(string(again.Data)).To(ContainSubstring(`"after":"7","session":"s"`))
 
-	z, err := w.Do(t.Context(), wire.Act{Do: wire.EndSession, HTTP: session})
+	z, err := w.Do(soon(t), wire.Act{Do: wire.EndSession, HTTP: session})
 	g.Expect(err).NotTo(HaveOccurred())
 	tp.closed(t, z, trace.Server)
 	g.Expect(tp.text(z)).To(Equal("-> http DELETE\n<- http 204\n<- closed eof\n"))
-	_, err = w.Do(t.Context(), wire.Act{Do: wire.CloseStdin})
+	_, err = w.Do(soon(t), wire.Act{Do: wire.CloseStdin})
 	g.Expect(err).To(MatchError(wire.ErrUnsupported))
-	_, err = w.Do(t.Context(), wire.Act{Do: wire.Drop})
+	_, err = w.Do(soon(t), wire.Act{Do: wire.Drop})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(tp.text(y)).To(HaveSuffix("-> closed closed-by-us\n"))
 }
@@ -308,13 +308,13 @@ func TestHTTPCloseEndsWhatNeverAnswers(t *testing.T) {
 	cancel()
 	_, err := w.Send(full, wire.Out{Data: []byte(ping)})
 	g.Expect(err).To(MatchError(context.Canceled), "a third exchange has to wait")
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 	g.Expect(tp.text(x)).To(HaveSuffix("-> closed closed-by-us\n"))
 	g.Expect(tp.text(y)).To(HaveSuffix("-> closed closed-by-us\n"))
 	g.Expect(tp.String()).To(HaveSuffix("-> closed closed-by-us\n"))
-	_, err = w.Send(t.Context(), wire.Out{Data: []byte(ping)})
+	_, err = w.Send(soon(t), wire.Out{Data: []byte(ping)})
 	g.Expect(err).To(MatchError(wire.ErrClosed))
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 }
 
 func TestHTTPContextEndsTheWire(t *testing.T) {
@@ -334,7 +334,7 @@ func TestHTTPContextEndsTheWire(t *testing.T) {
 	cancel(errors.New("the run is over"))
 	g.Expect(tp.closed(t, x, trace.Client).End).To(HaveField("How", "timeout"))
 	g.Expect(tp.closed(t, "", trace.Client).End).To(HaveField("Detail", "the run is over"))
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 }
 
 func TestHTTPFloods(t *testing.T) {
@@ -371,7 +371,7 @@ func TestHTTPFloods(t *testing.T) {
 			w := openHTTP(t, serve(t, c.h), tp, small)
 			x := send(t, w, ping)
 			tp.closed(t, x, trace.Client)
-			g.Expect(w.Close(t.Context())).To(Succeed())
+			g.Expect(w.Close(soon(t))).To(Succeed())
 			c.check(g, tp, x)
 		})
 	}
@@ -415,7 +415,7 @@ func TestHTTPConnectionThatIsClosedWhenUsedAgain(t *testing.T) {
 	x := send(t, w, "[2]")
 	tp.closed(t, x, trace.Server)
 	g.Expect(tp.text(x)).To(Equal("-> http POST\n-> message [2]\n<- http 200\n<- message [2]\n<- closed eof\n"))
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 	l.Close()
 	<-done
 	g.Expect(requests).To(Equal(3))
@@ -457,7 +457,7 @@ func TestHTTPSlowServerIsDropped(t *testing.T) {
 			}), tp)
 			x := send(t, w, ping)
 			<-begun
-			_, err := w.Do(t.Context(), wire.Act{Do: wire.Drop, Exchange: x})
+			_, err := w.Do(soon(t), wire.Act{Do: wire.Drop, Exchange: x})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(tp.text(x)).To(HaveSuffix("-> closed closed-by-us\n"))
 		})
@@ -483,10 +483,10 @@ func TestHTTPWithSSEOf2024(t *testing.T) {
 	})
 	tp := newTape()
 	w := openHTTP(t, url, tp)
-	stream, err := w.Do(t.Context(), wire.Act{Do: wire.Listen})
+	stream, err := w.Do(soon(t), wire.Act{Do: wire.Listen})
 	g.Expect(err).NotTo(HaveOccurred())
 	endpoint := tp.wait(t, "endpoint", func(e trace.Event) bool { return e.SSE != nil && e.SSE.Event == "endpoint" })
-	x, err := w.Send(t.Context(), wire.Out{Data: []byte("[]"), HTTP: &wire.HTTP{Path: string(endpoint.Data)}})
+	x, err := w.Send(soon(t), wire.Out{Data: []byte("[]"), HTTP: &wire.HTTP{Path: string(endpoint.Data)}})
 	g.Expect(err).NotTo(HaveOccurred())
 	tp.closed(t, x, trace.Server)
 	tp.closed(t, stream, trace.Server)
@@ -504,7 +504,7 @@ func TestHTTPRefusesBadOptions(t *testing.T) {
 	for _, o := range []wire.HTTP{
 		{Method: "SP ACE"}, {Path: "http://[::1"}, {Headers: map[string]string{"content-length": "4"}},
 	} {
-		_, err := w.Send(t.Context(), wire.Out{Data: []byte(ping), HTTP: &o})
+		_, err := w.Send(soon(t), wire.Out{Data: []byte(ping), HTTP: &o})
 		g.Expect(err).To(HaveOccurred(), "%+v", o)
 	}
 	g.Expect(tp.String()).To(BeEmpty(), "what cannot be sent is not reported as sent")

@@ -20,8 +20,9 @@ import (
 // ListenOptions say how to be a server that clients reach over Streamable HTTP.
 type ListenOptions struct {
 	Path string // of the MCP endpoint, "/mcp" unless given
-	// Also lists other paths whose requests the caller answers. A request to
-	// any path that is neither gets 404 at once, and is reported all the same.
+	// Also lists other paths whose requests the caller answers; one that ends in
+	// a slash stands for all below it. A request to any other path gets 404 at
+	// once, and is reported all the same.
 	Also   []string
 	Conn   string // names the connection in events
 	Sink   trace.Sink
@@ -180,7 +181,7 @@ func (w *HTTPListener) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case x.finished || x.broken != nil:
 	case crowded:
 		x.refuse(http.StatusServiceUnavailable)
-	case r.URL.Path != w.o.Path && !slices.Contains(w.o.Also, r.URL.Path):
+	case !w.awaits(r.URL.Path):
 		x.refuse(http.StatusNotFound)
 	default:
 		w.serve(x, r)
@@ -193,6 +194,13 @@ func (w *HTTPListener) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if end.How != "eof" {
 		panic(http.ErrAbortHandler) // or net/http would end the body as if it were whole
 	}
+}
+
+// awaits reports whether requests to a path wait for the caller's answer.
+func (w *HTTPListener) awaits(path string) bool {
+	return path == w.o.Path || slices.ContainsFunc(w.o.Also, func(also string) bool {
+		return path == also || strings.HasSuffix(also, "/") && strings.HasPrefix(path, also)
+	})
 }
 
 func (w *HTTPListener) enter(rw http.ResponseWriter, r *http.Request) (x *served, crowded bool) {

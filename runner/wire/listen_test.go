@@ -140,7 +140,7 @@ func TestListenAnswers(t *testing.T) {
 			g.Expect(r.Header).To(Equal(c.header))
 			g.Expect(tp.closed(t, x, trace.Server).End.Bytes).To(Equal(int64(len(c.body))))
 			g.Expect(tp.text(x)).To(Equal("-> http POST\n-> message " + ping + "\n" + c.want))
-			_, err := w.Send(t.Context(), c.out)
+			_, err := w.Send(soon(t), c.out)
 			g.Expect(err).To(MatchError(wire.ErrNoExchange), "an exchange is answered once")
 		})
 	}
@@ -149,7 +149,7 @@ func TestListenAnswers(t *testing.T) {
 func TestListenReportsRequests(t *testing.T) {
 	g := leakless(t)
 	tp := newTape()
-	w := listen(t, tp, func(o *wire.ListenOptions) { o.Also = []string{"/token"} })
+	w := listen(t, tp, func(o *wire.ListenOptions) { o.Also = []string{"/token", "/keys/"} })
 	base := strings.TrimSuffix(w.URL(), "/mcp")
 	r := <-ask(t, "GET", base+"/.well-known/oauth-protected-resource?x=1", "")
 	g.Expect(r.StatusCode).To(Equal(404))
@@ -159,6 +159,12 @@ func TestListenReportsRequests(t *testing.T) {
 	u, _ := url.Parse(base)
 	g.Expect(host).To(Equal(u.Host))
 
+	for _, path := range []string{"/", "/token/", "/keys", "/mcp/", "/tokens"} {
+		g.Expect((<-ask(t, "GET", base+path, "")).StatusCode).To(Equal(404), path)
+	}
+	key := ask(t, "PATCH", base+"/keys/1", "")
+	answer(t, w, wire.Out{Exchange: tp.asked(t, "PATCH", ""), HTTP: &wire.HTTP{Status: 410}})
+	g.Expect((<-key).StatusCode).To(Equal(410))
 	res := ask(t, "PUT", base+"/token", "grant")
 	x := tp.asked(t, "PUT", "grant")
 	answer(t, w, wire.Out{Exchange: x, HTTP: &wire.HTTP{Status: 401}})
@@ -172,7 +178,7 @@ func TestListenStreams(t *testing.T) {
 	tp := newTape()
 	w := listen(t, tp)
 	stream := ask(t, "GET", w.URL(), "")
-	_, err := w.Send(t.Context(), wire.Out{Data: []byte("{}")})
+	_, err := w.Send(soon(t), wire.Out{Data: []byte("{}")})
 	g.Expect(err).To(MatchError(wire.ErrNoExchange), "no GET stream is open yet")
 	x := tp.asked(t, "GET", "")
 	answer(t, w, wire.Out{Exchange: x, HTTP: &wire.HTTP{Stream: true}})
@@ -182,9 +188,9 @@ func TestListenStreams(t *testing.T) {
 	answer(t, w, wire.Out{Data: []byte(`{"b":1}`)}) // on the GET stream
 	answer(t, w, wire.Out{Exchange: y, Data: []byte(`{"a":2}`), Last: true})
 	g.Expect((<-post).body).To(Equal("data: {\"a\":1}\n\ndata: {\"a\":2}\n\n"))
-	_, err = w.Send(t.Context(), wire.Out{Exchange: x, Data: []byte("{}"), HTTP: &wire.HTTP{EventID: "a\nb"}})
+	_, err = w.Send(soon(t), wire.Out{Exchange: x, Data: []byte("{}"), HTTP: &wire.HTTP{EventID: "a\nb"}})
 	g.Expect(err).To(MatchError(ContainSubstring("cannot be")))
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 	r := <-stream
 	g.Expect(r.err).NotTo(HaveOccurred(), "closing ends a stream in order")
 	g.Expect(r.body).To(Equal("data: {\"b\":1}\n\n"))
@@ -200,19 +206,19 @@ func TestListenDrop(t *testing.T) {
 	answer(t, w, wire.Out{Exchange: x, Data: []byte("{}"), HTTP: &wire.HTTP{Stream: true}})
 	silent := ask(t, "POST", w.URL(), "[]")
 	y := tp.asked(t, "POST", "[]")
-	_, err := w.Do(t.Context(), wire.Act{Do: wire.Drop, Exchange: x})
+	_, err := w.Do(soon(t), wire.Act{Do: wire.Drop, Exchange: x})
 	g.Expect(err).NotTo(HaveOccurred())
 	r := <-res
 	g.Expect(r.body).To(Equal("data: {}\n\n"))
 	g.Expect(r.err).To(MatchError(io.ErrUnexpectedEOF))
 	g.Expect(tp.text(x)).To(HaveSuffix("<- message {}\n<- closed closed-by-us\n"))
-	_, err = w.Do(t.Context(), wire.Act{Do: wire.Drop})
+	_, err = w.Do(soon(t), wire.Act{Do: wire.Drop})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect((<-silent).err).To(MatchError(ContainSubstring("EOF")))
 	g.Expect(tp.text(y)).To(HaveSuffix("<- closed closed-by-us\n"))
-	_, err = w.Do(t.Context(), wire.Act{Do: wire.Drop, Exchange: x})
+	_, err = w.Do(soon(t), wire.Act{Do: wire.Drop, Exchange: x})
 	g.Expect(err).To(MatchError(wire.ErrNoExchange))
-	_, err = w.Do(t.Context(), wire.Act{Do: wire.Listen})
+	_, err = w.Do(soon(t), wire.Act{Do: wire.Listen})
 	g.Expect(err).To(MatchError(wire.ErrUnsupported))
 }
 
@@ -242,7 +248,7 @@ func TestListenClientGoesAway(t *testing.T) {
 		cancel()
 		g.Expect(<-done).To(MatchError(context.Canceled))
 		g.Expect(tp.closed(t, x, trace.Client).End.How).To(Equal("reset"))
-		_, err = w.Send(t.Context(), wire.Out{Exchange: x, Data: []byte("{}")})
+		_, err = w.Send(soon(t), wire.Out{Exchange: x, Data: []byte("{}")})
 		g.Expect(err).To(MatchError(wire.ErrNoExchange))
 	}
 }
@@ -253,14 +259,14 @@ func TestListenCloseReleases(t *testing.T) {
 	w := listen(t, tp)
 	res := ask(t, "POST", w.URL(), ping)
 	x := tp.asked(t, "POST", ping)
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 	r := <-res
 	g.Expect(r.err).NotTo(HaveOccurred())
 	g.Expect(r.StatusCode).To(Equal(503))
 	g.Expect(tp.text(x)).To(HaveSuffix("<- http 503\n<- closed eof\n"))
 	g.Expect(tp.String()).To(HaveSuffix("<- closed closed-by-us\n"))
 	g.Expect((<-ask(t, "POST", w.URL(), ping)).err).To(HaveOccurred())
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 }
 
 // dialled is a connection on which a client speaks for itself.
@@ -295,7 +301,7 @@ func TestListenHostileClients(t *testing.T) {
 			if c.want != "" {
 				tp.asked(t, "POST", "")
 			}
-			g.Expect(w.Close(t.Context())).To(Succeed(), "a client that does not go on does not hold up the end")
+			g.Expect(w.Close(soon(t))).To(Succeed(), "a client that does not go on does not hold up the end")
 			g.Expect(tp.String()).To(HaveSuffix(c.want + "<- closed closed-by-us\n"))
 			_, err := io.ReadAll(conn)
 			g.Expect(err).NotTo(HaveOccurred())
@@ -313,7 +319,7 @@ func TestListenClientThatSendsHalfABodyIsDropped(t *testing.T) {
 	cancel()
 	_, err := w.Send(ctx, wire.Out{Exchange: x, Data: []byte("{}")})
 	g.Expect(err).To(MatchError(context.Canceled), "a request is answered when it is complete")
-	_, err = w.Do(t.Context(), wire.Act{Do: wire.Drop, Exchange: x})
+	_, err = w.Do(soon(t), wire.Act{Do: wire.Drop, Exchange: x})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(tp.text(x)).To(Equal("-> http POST\n-> noise [1\n<- closed closed-by-us\n"))
 }
@@ -327,7 +333,7 @@ func TestListenClientThatDoesNotRead(t *testing.T) {
 	data := append(make([]byte, 16<<20), "\n\n"...)
 	err := stuck(t, w, tp, wire.Out{Exchange: x, Data: data, HTTP: &wire.HTTP{Stream: true}})
 	g.Expect(err).To(MatchError(ContainSubstring("does not read")))
-	_, err = w.Do(t.Context(), wire.Act{Do: wire.Drop, Exchange: x})
+	_, err = w.Do(soon(t), wire.Act{Do: wire.Drop, Exchange: x})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(tp.closed(t, x, trace.Server).End.How).To(Equal("closed-by-us"))
 }
@@ -370,7 +376,7 @@ func TestListenRefusesWhatHTTPCannotSay(t *testing.T) {
 		{Partial: true},
 	} {
 		o.Exchange = x
-		_, err := w.Send(t.Context(), o)
+		_, err := w.Send(soon(t), o)
 		g.Expect(err).To(HaveOccurred(), "%+v", o)
 	}
 	answer(t, w, wire.Out{Exchange: x, Data: []byte(pong)})
@@ -389,7 +395,7 @@ func TestListenContextEndsTheWire(t *testing.T) {
 	x := tp.asked(t, "POST", "[]")
 	cancel()
 	g.Expect(tp.closed(t, x, trace.Server).End.How).To(Equal("timeout"))
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 	_, err = bufio.NewReader(conn).ReadByte()
 	g.Expect(err).To(MatchError(io.EOF))
 }

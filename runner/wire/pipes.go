@@ -65,7 +65,11 @@ func OpenPipes(ctx context.Context, o PipesOptions) (Wire, error) {
 		<-outDone
 		<-errDone
 		w.in.abandon()
-		w.rep.emit(trace.Event{Kind: trace.KindClosed, From: trace.Server, End: &end})
+		from := trace.Server
+		if why := w.rep.flood(); why != "" {
+			from, end = trace.Client, trace.End{How: "closed-by-us", Detail: why}
+		}
+		w.rep.emit(trace.Event{Kind: trace.KindClosed, From: from, End: &end})
 	}()
 	return w, nil
 }

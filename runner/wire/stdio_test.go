@@ -44,10 +44,10 @@ func TestStdioOutput(t *testing.T) {
 			w := openStdio(t, peer, tp)
 			tp.closed(t, "", trace.Server)
 			g.Expect(tp.String()).To(Equal(want))
-			g.Expect(w.Close(t.Context())).To(Succeed())
-			_, err := w.Send(t.Context(), wire.Out{Data: []byte(ping)})
+			g.Expect(w.Close(soon(t))).To(Succeed())
+			_, err := w.Send(soon(t), wire.Out{Data: []byte(ping)})
 			g.Expect(err).To(MatchError(wire.ErrClosed))
-			_, err = w.Do(t.Context(), wire.Act{Do: wire.Terminate})
+			_, err = w.Do(soon(t), wire.Act{Do: wire.Terminate})
 			g.Expect(err).To(MatchError(wire.ErrClosed))
 			g.Expect(tp.String()).To(Equal(want), "nothing is reported as sent to a process that has ended")
 		})
@@ -60,15 +60,15 @@ func TestStdioExchange(t *testing.T) {
 	w := openStdio(t, "echo", tp)
 	send(t, w, ping)
 	tp.message(t, ping)
-	_, err := w.Send(t.Context(), wire.Out{Data: []byte("{\"half\":\n"), Partial: true})
+	_, err := w.Send(soon(t), wire.Out{Data: []byte("{\"half\":\n"), Partial: true})
 	g.Expect(err).NotTo(HaveOccurred())
-	_, err = w.Send(t.Context(), wire.Out{Data: []byte("[\"\xe2\x82"), Partial: true})
+	_, err = w.Send(soon(t), wire.Out{Data: []byte("[\"\xe2\x82"), Partial: true})
 	g.Expect(err).NotTo(HaveOccurred())
 	send(t, w, "\xac\"]")
 	tp.message(t, "\u20ac")
-	_, err = w.Do(t.Context(), wire.Act{Do: wire.Listen})
+	_, err = w.Do(soon(t), wire.Act{Do: wire.Listen})
 	g.Expect(err).To(MatchError(wire.ErrUnsupported))
-	_, err = w.Do(t.Context(), wire.Act{Do: wire.CloseStdin})
+	_, err = w.Do(soon(t), wire.Act{Do: wire.CloseStdin})
 	g.Expect(err).NotTo(HaveOccurred())
 	end := tp.closed(t, "", trace.Server).End
 	g.Expect(end.How).To(Equal("exit"))
@@ -98,7 +98,7 @@ func TestStdioClose(t *testing.T) {
 			if c.ready != "" {
 				tp.message(t, c.ready)
 			}
-			g.Expect(w.Close(t.Context())).To(Succeed())
+			g.Expect(w.Close(soon(t))).To(Succeed())
 			g.Expect(tp.String()).To(HaveSuffix(c.want))
 			g.Expect(tp.events[len(tp.events)-1].End.Detail).To(Equal(c.detail))
 		})
@@ -110,13 +110,13 @@ func TestStdioTerminateAndDrop(t *testing.T) {
 	tp := newTape()
 	w := openStdio(t, "ignores the end of its input", tp)
 	tp.message(t, "[]")
-	_, err := w.Do(t.Context(), wire.Act{Do: wire.Terminate})
+	_, err := w.Do(soon(t), wire.Act{Do: wire.Terminate})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(tp.closed(t, "", trace.Server).End).To(HaveField("Code", 3))
 
 	tp = newTape()
 	w = openStdio(t, "stubborn", tp)
-	_, err = w.Do(t.Context(), wire.Act{Do: wire.Drop})
+	_, err = w.Do(soon(t), wire.Act{Do: wire.Drop})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(tp.closed(t, "", trace.Client).End).To(HaveField("Signal", "SIGKILL"))
 }
@@ -133,7 +133,7 @@ func TestStdioPeerThatNeverReads(t *testing.T) {
 	cancel()
 	_, err = w.Send(ctx, wire.Out{Data: []byte(ping)})
 	g.Expect(err).To(MatchError(ContainSubstring("waiting for the peer to read")))
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 	g.Expect(tp.String()).To(HaveSuffix("-> closed signalSIGKILL\n"))
 }
 
@@ -142,7 +142,7 @@ func TestStdioClosedInput(t *testing.T) {
 	tp := newTape()
 	w := openStdio(t, "closes its input", tp, hasty)
 	tp.message(t, "[]")
-	_, err := w.Send(t.Context(), wire.Out{Data: []byte(ping)})
+	_, err := w.Send(soon(t), wire.Out{Data: []byte(ping)})
 	g.Expect(err).To(MatchError(wire.ErrClosed))
 	g.Expect(errors.Is(err, syscall.EPIPE)).To(BeTrue())
 }
@@ -152,7 +152,7 @@ func TestStdioClosedOutput(t *testing.T) {
 	tp := newTape()
 	w := openStdio(t, "closes its output", tp, hasty)
 	g.Expect(tp.closed(t, "", trace.Server).End.How).To(Equal("eof"))
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 	g.Expect(tp.String()).To(Equal("<- message {}\n<- closed eof\n-> closed closed-by-us\n-> closed signalSIGKILL\n"))
 }
 
@@ -237,7 +237,7 @@ func TestStdioContextKills(t *testing.T) {
 	tp.message(t, "[]")
 	cancel(errors.New("the run is over"))
 	g.Expect(*tp.closed(t, "", trace.Client).End).To(And(HaveField("How", "timeout"), HaveField("Detail", "the run is over")))
-	g.Expect(w.Close(t.Context())).To(Succeed())
+	g.Expect(w.Close(soon(t))).To(Succeed())
 }
 
 func TestStdioStart(t *testing.T) {

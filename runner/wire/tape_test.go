@@ -127,6 +127,14 @@ func stuck(t *testing.T, w wire.Wire, tp *tape, o wire.Out) error {
 	return <-sent
 }
 
+// soon is a context for what must not take longer than the bound.
+func soon(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // closing closes w at the end of the test and checks that nothing is left.
 func closing(t *testing.T, w wire.Wire) {
 	t.Helper()

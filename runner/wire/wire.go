@@ -11,6 +11,12 @@
 //	// the answer arrives at the sink
 //	err = w.Close(ctx)
 //
+// The wires are [OpenStdio], a server process that is started; [OpenPipes], a
+// server in this process that looks like one; [OpenHTTP], a client of Streamable
+// HTTP, and of HTTP+SSE, which is a GET and posts to the path that it names;
+// [ListenHTTP], the server's side of Streamable HTTP; and [ListenStdio], the
+// server's side of stdio, which a client under test reaches by starting [Bridge].
+//
 // # Order
 //
 // What the harness sends is reported just before its first byte leaves, so an
