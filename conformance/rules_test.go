@@ -17,7 +17,7 @@ func allCases() []ruleCase {
 	return slices.Concat(
 		envelopeCases(), idCases(), lifecycleCases(), capabilityCases(), progressCases(), cancellationCases(),
 		toolCases(), featureCases(), stdioCases(), httpCases(), statelessCases(), headerCases(), subscriptionCases(),
-		inputCases(), fieldCases(),
+		inputCases(), fieldCases(), erratumCases(),
 	)
 }
 
