@@ -16,6 +16,10 @@ const (
 	Version = 1
 )
 
+// MaxData is the longest data of an event that a [Writer] writes whole: with
+// base64 it stays well below [DefaultMaxLine].
+const MaxData = 40 << 20
+
 // Schema returns the published JSON Schema (draft 2020-12) of one line of a
 // trace file: the header or an event.
 func Schema() []byte { return []byte(schema) }
@@ -140,13 +144,27 @@ func appendString(b []byte, s string) []byte {
 	return append(append(b, s[from:]...), '"')
 }
 
-func toLine(e Event) line {
+// escaped returns an upper bound for the length of b as a JSON string.
+func escaped(b []byte) int {
+	n := len(b)
+	for _, c := range b {
+		switch {
+		case c == '"', c == '\\', c == '\n', c == '\r', c == '\t':
+			n++
+		case c < 0x20 || c >= 0x7f:
+			n += 5
+		}
+	}
+	return n
+}
+
+func toLine(e Event, limit int) line {
 	l := line{
 		Seq: e.Seq, Time: e.Time.Round(0).UTC(), Kind: e.Kind, From: e.From,
 		Conn: octets(e.Conn), Exchange: octets(e.Exchange), HTTP: toLineHead(e.HTTP), Note: octets(e.Note),
 	}
 	if e.Data != nil {
-		if utf8.Valid(e.Data) {
+		if utf8.Valid(e.Data) && (len(e.Data) < limit/8 || escaped(e.Data) < limit*4/3) {
 			s := text(e.Data)
 			l.Text = &s
 		} else {

@@ -242,6 +242,35 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
+// Whatever is written can be read with the default limit: what escapes would
+// swell too much goes as base64, and what is too long for any form is cut, and says so.
+func TestLongData(t *testing.T) {
+	const limit = 40 << 10
+	whole := bytes.Repeat([]byte{1}, limit)
+	over := append(bytes.Repeat([]byte("[1],"), limit/4), ']')
+	var b bytes.Buffer
+	w, err := NewWriter(&b, Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.max = limit
+	w.Record(Event{Kind: KindNoise, Data: whole})
+	w.Record(Event{Kind: KindMessage, Data: over, Note: "n"})
+	if b.Len() > 2*limit {
+		t.Errorf("the file has %d bytes", b.Len())
+	}
+	_, got, err := readAll(t, &b, ReaderOptions{})
+	if err != nil || len(got) != 2 {
+		t.Fatal(len(got), err)
+	}
+	if !bytes.Equal(got[0].Data, whole) || got[0].Note != "" {
+		t.Errorf("%d bytes, %q", len(got[0].Data), got[0].Note)
+	}
+	if got[1].Kind != KindNoise || len(got[1].Data) != 4<<10 || got[1].Note != "n; too long: 40961 bytes, the limit is 40960; the first 4096 are kept" {
+		t.Errorf("%s, %d bytes, %q", got[1].Kind, len(got[1].Data), got[1].Note)
+	}
+}
+
 // An event is readable as soon as it was written: neither side holds back.
 func TestFollowAPipe(t *testing.T) {
 	pr, pw := io.Pipe()

@@ -17,6 +17,7 @@ type Writer struct {
 	w   io.Writer
 	buf bytes.Buffer
 	err error
+	max int // MaxData, but for tests
 }
 
 // NewWriter writes the header line and returns a writer for the events. Format
@@ -24,7 +25,7 @@ type Writer struct {
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	h.Format, h.Version = Format, Version
 	h.Target = MaskText(h.Target)
-	tw := &Writer{w: w}
+	tw := &Writer{w: w, max: MaxData}
 	tw.put(h, "trace header")
 	return tw, tw.err
 }
@@ -37,7 +38,7 @@ func (w *Writer) Write(e Event) error {
 	if w.err != nil {
 		return w.err
 	}
-	l := toLine(Mask(e))
+	l := toLine(shorten(Mask(e), w.max), w.max)
 	if err := l.check(); err != nil {
 		w.err = fmt.Errorf("writing event %d: %w", e.Seq, err)
 		return w.err
@@ -54,6 +55,24 @@ func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
+}
+
+// shorten keeps the beginning of data that would make a line which no reader
+// takes. What is left is no message, whatever it looks like.
+func shorten(e Event, limit int) Event {
+	const kept = 4 << 10
+	if len(e.Data) <= limit {
+		return e
+	}
+	note := fmt.Sprintf("too long: %d bytes, the limit is %d; the first %d are kept", len(e.Data), limit, kept)
+	if e.Note != "" {
+		note = e.Note + "; " + note
+	}
+	e.Data, e.Note = e.Data[:kept], note
+	if e.Kind == KindMessage {
+		e.Kind = KindNoise
+	}
+	return e
 }
 
 func (w *Writer) put(v any, what string) {

@@ -12,6 +12,9 @@ var terminate = os.Kill
 
 func ownGroup(*exec.Cmd) {}
 
+// Terminates reports whether a signal asks a program to end.
+func Terminates(s os.Signal) bool { return s == os.Interrupt || s == os.Kill }
+
 func signalGroup(p *os.Process, sig os.Signal) error { return p.Signal(sig) }
 
 func members(int) int { return 0 }

@@ -19,6 +19,11 @@ const terminate = syscall.SIGTERM
 // of a terminal's Ctrl-C, which is the runner's to handle.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
+// Terminates reports whether a signal asks a program to end.
+func Terminates(s os.Signal) bool {
+	return s == syscall.SIGTERM || s == syscall.SIGINT || s == syscall.SIGHUP || s == syscall.SIGQUIT || s == os.Kill
+}
+
 func signalGroup(p *os.Process, sig os.Signal) error {
 	s, ok := sig.(syscall.Signal)
 	if !ok {

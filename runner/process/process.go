@@ -38,6 +38,7 @@ type Exit struct {
 	How    string        // "exit", "signal" or "error", as in trace.End
 	Code   int           // when How is "exit"
 	Signal string        // when How is "signal", such as "SIGKILL"
+	Time   time.Time     // when it was seen to end
 	After  time.Duration // from the first call of End to the exit; 0 when the process ended unasked
 	// Step is the last step of End that was taken before the exit: "stdin",
 	// "SIGTERM", "SIGKILL", or "" when the process ended unasked.
@@ -174,7 +175,7 @@ func (p *Process) wait() {
 	now := time.Now()
 	p.mu.Lock()
 	p.exit = exitOf(p.cmd.ProcessState, err)
-	p.exit.Step = p.step
+	p.exit.Step, p.exit.Time = p.step, now
 	if !p.asked.IsZero() {
 		p.exit.After = max(1, now.Sub(p.asked))
 	}

@@ -80,14 +80,16 @@ func TestEndUnasked(t *testing.T) {
 	g := NewWithT(t)
 	p := sh(t, `exit 7`)
 	g.Eventually(p.Done(), patience).Should(BeClosed())
-	g.Expect(p.End(t.Context(), patience)).To(Equal(process.Exit{How: "exit", Code: 7}))
+	exit := p.End(t.Context(), patience)
+	g.Expect(exit).To(Equal(process.Exit{How: "exit", Code: 7, Time: exit.Time}))
+	g.Expect(exit.Time).NotTo(BeZero())
 }
 
 func TestKilledFromOutside(t *testing.T) {
 	g := NewWithT(t)
 	p := sh(t, `kill -SEGV $$`)
 	g.Eventually(p.Done(), patience).Should(BeClosed())
-	g.Expect(p.Exit()).To(Equal(process.Exit{How: "signal", Signal: "SIGSEGV"}))
+	g.Expect(p.Exit()).To(And(HaveField("How", "signal"), HaveField("Signal", "SIGSEGV"), HaveField("Step", "")))
 	g.Expect(p.Signal(syscall.SIGTERM)).To(Succeed())
 }
 
