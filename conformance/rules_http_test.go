@@ -27,6 +27,9 @@ func httpCases() []ruleCase {
 		{"a stream without response", "http\nopen 2025-11-25\nPOST\n" + ping + "200 sse\nend", "-HTTP-STREAM-HOLDS-RESPONSE"},
 		{"a stream that can be resumed", "http\nopen 2025-11-25\nPOST\n" + ping + "200 sse\nevent e1\nend", "!HTTP-STREAM-HOLDS-RESPONSE"},
 		{"a stream with response", "http\nopen 2025-11-25\nPOST\n" + ping + "200 sse\nevent e1\nevent e2 {\"id\":1,\"result\":{}}\nend", "+HTTP-STREAM-HOLDS-RESPONSE +HTTP-STREAM-ENDS +HTTP-EVENT-IDS-UNIQUE +IDS-RESPONSE-ECHO@server"},
+		{"a server that cancels a subscription and says so on its stream", "http\nPOST\n" + `-> {"id":1,"method":"subscriptions/listen","params":{"notifications":{},$meta}}` + "\n200 sse\n" +
+			`<- {"method":"notifications/subscriptions/acknowledged","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}` + "\n" +
+			`<- {"method":"notifications/cancelled","params":{"requestId":1,"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}` + "\nend", "!HTTP-STREAM-ENDS"},
 		{"a stream that goes on", "http\nopen 2025-11-25\nPOST\n" + ping + "200 sse\n<- {\"id\":1,\"result\":{}}\n<- {\"method\":\"notifications/x\"}", "-HTTP-STREAM-ENDS"},
 		{"a session id with a space", "http\nPOST\n" + initializeLine + "200 json Mcp-Session-Id=\u00e9\n" + initializedLine + "end", "-HTTP-SESSION-ID-CHARACTERS"},
 		{"the session id forgotten", "http\nopen 2025-11-25\nPOST -Mcp-Session-Id\n" + ping + "400\nend", "-HTTP-SESSION-ID-SENT"},
