@@ -128,7 +128,7 @@ func TestHTTPConversation(t *testing.T) {
 		case "DELETE":
 			w.WriteHeader(204)
 		default:
-			http.Error(w, "no stream here", 405)
+			http.Error(w, "no stream here", http.StatusMethodNotAllowed)
 		}
 	})
 	resp := p.do(t, "POST", `{"id":1}`, "Authorization", "Bearer x", "Accept-Encoding", "gzip", "User-Agent", "me/1")
@@ -330,6 +330,7 @@ func TestHTTPGarbageInsteadOfAnAnswer(t *testing.T) {
 			if err != nil {
 				return
 			}
+			c.Read(make([]byte, 1024))
 			io.WriteString(c, "SSH-2.0-nothing\r\n")
 			c.Close()
 		}

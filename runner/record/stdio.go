@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -52,10 +53,12 @@ type session struct {
 	outputGone  chan struct{} // the client does not take output any more
 	pumped      chan struct{} // one value for each output that has ended
 	moved       atomic.Int64  // bytes that the server has written
-	asked       time.Time     // when the server was first asked to end
-	askedBy     string
-	interrupted bool
-	over        atomic.Bool // the server has ended: what happens to the client's input is our doing
+	interrupted bool          // a signal or the context has asked the server to end
+	over        atomic.Bool   // the server has ended: what happens to the client's input is our doing
+
+	mu      sync.Mutex
+	asked   time.Time // when the server was first asked to end
+	askedBy string
 }
 
 // Signals returns what to set [Stdio.Signals] to in a program that does nothing
@@ -125,6 +128,7 @@ func (s *session) forward() {
 				end.How, end.Detail = "error", StandardInput+": "+err.Error()
 			}
 			s.tape.record(trace.Event{Kind: trace.KindClosed, From: trace.Client, End: end})
+			s.ask("end of standard input")
 			s.server.Stdin.Close()
 			return
 		}
@@ -197,7 +201,6 @@ func (s *session) attend(ctx context.Context) process.Exit {
 			return s.server.End(context.WithoutCancel(ctx), s.Grace)
 		case <-input:
 			input = nil
-			s.ask("end of standard input")
 			if patience == nil {
 				last, patience = s.moved.Load(), time.After(s.Idle)
 			}
@@ -232,6 +235,8 @@ func (s *session) pass(sig os.Signal) {
 }
 
 func (s *session) ask(by string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.asked.IsZero() {
 		s.asked, s.askedBy = time.Now(), by
 	}
@@ -284,6 +289,8 @@ func (s *session) release() bool {
 
 // end says how the server ended, counting from when it was first asked to.
 func (s *session) end(exit process.Exit) *trace.End {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	e := exit.End()
 	if s.asked.IsZero() || s.asked.After(exit.Time) {
 		e.After = 0
