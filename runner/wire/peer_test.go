@@ -97,7 +97,7 @@ func peers() map[string]func() {
 		"leaves a descendant": func() {
 			self, _ := os.Executable()
 			p, err := os.StartProcess(self, []string{self}, &os.ProcAttr{
-				Env: append(os.Environ(), peerVariable+"=stubborn"), Files: []*os.File{nil, os.Stdout, os.Stderr},
+				Env: []string{peerVariable + "=stubborn"}, Files: []*os.File{nil, os.Stdout, os.Stderr},
 			})
 			if err != nil {
 				os.Exit(9)
