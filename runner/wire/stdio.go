@@ -198,6 +198,7 @@ func (w *stdio) Close(ctx context.Context) error {
 		return nil
 	default:
 	}
+	defer context.AfterFunc(ctx, func() { w.cancel(context.Cause(ctx)) })()
 	_ = w.closeStdin(soon) // whether it was open still or not
 	w.process.End(ctx, w.grace)
 	<-w.ended
@@ -243,7 +244,9 @@ func (w *stdio) awaitExit() {
 	<-w.process.Done()
 }
 
-// end says how the process ended, and who ended it.
+// end says how the process ended, and who ended it. One that was killed because
+// somebody's time was up has not been given the grace that it is judged by, so
+// that it is a "timeout" and no "signal".
 func (w *stdio) end(exit process.Exit, exited time.Time) (trace.End, trace.Side) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -268,14 +271,14 @@ func (w *stdio) end(exit process.Exit, exited time.Time) (trace.End, trace.Side)
 	end.Detail = strings.Join(say, "; ")
 	cause := context.Cause(w.ctx)
 	killed := exit.Signal == "SIGKILL" || runtime.GOOS == "windows" && exit.How == "exit"
+	late := cause != nil && cause != errDropped && cause != errFlood
 	switch {
+	case late && (killed || exit.Signal == "SIGTERM"):
+		end.How, end.Detail = "timeout", cause.Error()
 	case !killed || cause == nil && exit.Step != "SIGKILL":
 		return end, trace.Server
-	case cause == nil, cause == errDropped:
 	case cause == errFlood:
 		end.Detail = w.rep.flood()
-	default:
-		end.How, end.Detail = "timeout", cause.Error()
 	}
 	return end, trace.Client
 }

@@ -105,6 +105,27 @@ func TestStdioClose(t *testing.T) {
 	}
 }
 
+func TestStdioCloseInAHurry(t *testing.T) {
+	for peer, want := range map[string]string{
+		"stubborn":      "-> closed timeoutSIGKILL\n",
+		"never answers": "closed ", // it may be quicker
+	} {
+		t.Run(peer, func(t *testing.T) {
+			g := leakless(t)
+			tp := newTape()
+			w := openStdio(t, peer, tp)
+			if peer == "stubborn" {
+				tp.message(t, "[]")
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			g.Expect(w.Close(ctx)).To(Succeed())
+			g.Expect(tp.String()).To(ContainSubstring(want))
+			g.Expect(tp.String()).NotTo(ContainSubstring("closed signal"), "it was not given its grace")
+		})
+	}
+}
+
 func TestStdioTerminateAndDrop(t *testing.T) {
 	g := leakless(t)
 	tp := newTape()

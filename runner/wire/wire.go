@@ -37,7 +37,8 @@
 //   - "exit", "signal": a process ended, with Code or Signal, whoever made it;
 //   - "reset": a connection that had been made broke off in the middle;
 //   - "error": no connection came about, or what came was not HTTP;
-//   - "timeout": the context of the wire ended;
+//   - "timeout": the context of the wire ended, or that of Close before what it
+//     closed had had its time;
 //   - "closed-by-us": the harness closed it, by an action, by Close, or because
 //     of a flood (Detail says so).
 //
