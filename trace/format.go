@@ -3,7 +3,6 @@ package trace
 import (
 	_ "embed"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -86,20 +85,6 @@ func (o octets) MarshalJSON() ([]byte, error) {
 		return appendString(nil, string(o)), nil
 	}
 	return fmt.Appendf(nil, `{"base64":%q}`, base64.StdEncoding.EncodeToString([]byte(o))), nil
-}
-
-// UnmarshalJSON reads either form.
-func (o *octets) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '"' {
-		return json.Unmarshal(b, (*string)(o))
-	}
-	var v struct{ Base64 *string }
-	if err := json.Unmarshal(b, &v); err != nil || v.Base64 == nil {
-		return errors.New(`want a string or {"base64": …}`)
-	}
-	raw, err := base64.StdEncoding.DecodeString(*v.Base64)
-	*o = octets(raw)
-	return err
 }
 
 // appendString appends s, which is valid UTF-8, as a JSON string. It escapes
@@ -195,61 +180,21 @@ func toLineHead(h *Head) *lineHead {
 	return l
 }
 
-// check refuses what makes no event of the format, on the way out and in.
-func (l line) check() error {
-	switch l.Kind {
+// checkEvent refuses what makes no event of the format, on the way out and in.
+func checkEvent(e Event) error {
+	switch e.Kind {
 	case KindMessage, KindSSE, KindNoise, KindStderr, KindClosed:
 	case KindHTTP:
-		if l.HTTP == nil {
+		if e.HTTP == nil {
 			return errors.New("kind http without http")
 		}
 	case "":
 		return errors.New("no kind")
 	default:
-		return fmt.Errorf("unknown kind %q", l.Kind)
+		return fmt.Errorf("unknown kind %q", e.Kind)
 	}
-	if l.From != Client && l.From != Server && l.From != "" {
-		return fmt.Errorf(`from is %q, want "client" or "server"`, l.From)
-	}
-	if l.Text != nil && l.Base64 != nil {
-		return errors.New("both text and base64")
+	if e.From != Client && e.From != Server && e.From != "" {
+		return fmt.Errorf(`from is %q, want "client" or "server"`, e.From)
 	}
 	return nil
-}
-
-// event turns l back.
-func (l line) event() (Event, error) {
-	e := Event{Seq: l.Seq, Time: l.Time, Kind: l.Kind, From: l.From, Conn: string(l.Conn), Exchange: string(l.Exchange), Note: string(l.Note)}
-	if err := l.check(); err != nil {
-		return e, err
-	}
-	switch {
-	case l.Text != nil:
-		e.Data = []byte(*l.Text)
-	case l.Base64 != nil:
-		raw, err := base64.StdEncoding.DecodeString(*l.Base64)
-		if err != nil {
-			return e, fmt.Errorf("base64: %w", err)
-		}
-		e.Data = raw
-	}
-	if h := l.HTTP; h != nil {
-		e.HTTP = &Head{Method: string(h.Method), URL: string(h.URL), Status: h.Status}
-		for _, p := range h.Headers {
-			if len(p) != 2 {
-				return e, fmt.Errorf("a header is a pair of name and value, not %d strings", len(p))
-			}
-			e.HTTP.Headers = append(e.HTTP.Headers, [2]string{string(p[0]), string(p[1])})
-		}
-	}
-	if s := l.SSE; s != nil {
-		e.SSE = &SSE{ID: (*string)(s.ID), Event: string(s.Event), Retry: s.Retry, Comment: s.Comment}
-	}
-	if x := l.End; x != nil {
-		e.End = &End{How: x.How, Code: x.Code, Signal: x.Signal, Bytes: x.Bytes, After: time.Duration(x.After), Detail: string(x.Detail)}
-	}
-	for _, m := range l.Masked {
-		e.Masked = append(e.Masked, string(m))
-	}
-	return e, nil
 }

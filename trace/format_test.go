@@ -188,13 +188,20 @@ func TestBadFiles(t *testing.T) {
 		{"newer version", `{"format":"mcp-conform-trace","version":2,"new":1}` + "\n", "f.jsonl:1: the trace has version 2 of the format and this tool reads version 1"},
 		{"unknown header key", strings.Replace(head, "}", `,"colour":1}`, 1) + "\n", `f.jsonl:1: not the header of a trace: json: unknown field "colour"`},
 		{"cut-off header", `{"format":"mcp-con`, "f.jsonl:1: the file is truncated"},
-		{"unknown key", head + "\n" + `{"seq":1,"kind":"noise","x":1}` + "\n", `f.jsonl:2: not an event of a trace: json: unknown field "x"`},
+		{"unknown key", head + "\n" + `{"seq":1,"kind":"noise","x":1}` + "\n", `f.jsonl:2: not an event of a trace: x: unknown member`},
 		{"unknown kind", head + "\n" + `{"seq":1,"kind":"smoke"}` + "\n", `f.jsonl:2: not an event of a trace: unknown kind "smoke"`},
 		{"no kind", head + "\n" + `{"seq":1}` + "\n", `f.jsonl:2: not an event of a trace: no kind`},
 		{"unknown side", head + "\n" + `{"seq":1,"kind":"noise","from":"me"}` + "\n", `f.jsonl:2: not an event of a trace: from is "me"`},
-		{"two payloads", head + "\n" + `{"seq":1,"kind":"noise","text":"a","base64":"YQ=="}` + "\n", `f.jsonl:2: not an event of a trace: both text and base64`},
+		{"two payloads", head + "\n" + `{"seq":1,"kind":"noise","text":"a","base64":"YQ=="}` + "\n", `f.jsonl:2: not an event of a trace: base64: both text and base64`},
 		{"http without head", head + "\n" + `{"seq":1,"kind":"http"}` + "\n", `f.jsonl:2: not an event of a trace: kind http without http`},
 		{"three in a header", head + "\n" + `{"seq":1,"kind":"http","http":{"headers":[["a","b","c"]]}}` + "\n", `f.jsonl:2: not an event of a trace`},
+		{"wrong case", head + "\n" + `{"seq":1,"Kind":"noise"}` + "\n", `f.jsonl:2: not an event of a trace: Kind: unknown member`},
+		{"wrong type", head + "\n" + `{"seq":"1","kind":"noise"}` + "\n", `f.jsonl:2: not an event of a trace: seq: want an integer`},
+		{"fraction", head + "\n" + `{"seq":1,"kind":"closed","end":{"code":1.5}}` + "\n", `f.jsonl:2: not an event of a trace: end: code: want an integer`},
+		{"no time", head + "\n" + `{"seq":1,"kind":"noise","time":"now"}` + "\n", `f.jsonl:2: not an event of a trace: time: want a time`},
+		{"null", head + "\n" + `{"seq":1,"kind":"noise","conn":null}` + "\n", `f.jsonl:2: not an event of a trace: conn: want a string`},
+		{"broken base64", head + "\n" + `{"seq":1,"kind":"noise","base64":"*"}` + "\n" + `{"seq":1}` + "\n", `f.jsonl:2: not an event of a trace: base64: base64: illegal`},
+		{"an array", head + "\n[]\n", `f.jsonl:2: not an event of a trace: want an object`},
 		{"odd octets", head + "\n" + `{"seq":1,"kind":"noise","conn":{"hex":"00"}}` + "\n", `f.jsonl:2: not an event of a trace`},
 	}
 	for _, c := range cases {
@@ -239,6 +246,29 @@ func TestLongLine(t *testing.T) {
 	_, got, err = readAll(t, bytes.NewReader(file), ReaderOptions{MaxLine: 1<<20 + 100})
 	if len(got) != 3 || err != nil {
 		t.Errorf("%d events, %v", len(got), err)
+	}
+}
+
+// What no JSON Schema can say.
+func TestBadText(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"seq":1,"kind":"noise","kind":"noise"}`:          `member "kind" stands twice`,
+		"{\"seq\":1,\"kind\":\"noise\",\"text\":\"\xff\"}": "text: the string is not UTF-8",
+		`{"seq":1,"kind":"noise","text":"\ud800x"}`:        "text: the string has half a surrogate pair",
+		`{"seq":1,"kind":"noise"} {}`:                      `more text after the JSON object: "{}"`,
+		`{"seq":1,"kind":"noise",}`:                        "no JSON text",
+		`{"seq":01,"kind":"noise"}`:                        "no JSON text",
+		`{"seq":1 "kind":"noise"}`:                         "no JSON text",
+		`{"seq":1,"kind":"noise","text":"\q"}`:             "text: no JSON text",
+	} {
+		if _, err := decodeEvent([]byte(in)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", in, err, want)
+		}
+	}
+	// Escapes that the writer never makes are read all the same.
+	e, err := decodeEvent([]byte(" {\"seq\" : 1 ,\"kind\":\"no\\u0069se\",\"text\":\"\\ud83d\\ude00\\/\\b\\f\\\\\\u0000\", \"masked\":[ ] }\r"))
+	if err != nil || string(e.Data) != "😀/\b\f\\\x00" || e.Kind != KindNoise {
+		t.Errorf("%q, %v", e.Data, err)
 	}
 }
 
@@ -382,12 +412,34 @@ func dump(e Event) []any {
 		out = append(out, *e.HTTP)
 	}
 	if e.SSE != nil {
-		out = append(out, *e.SSE.ID, e.SSE.Event, *e.SSE.Retry, e.SSE.Comment)
+		if out = append(out, e.SSE.Event, e.SSE.Comment); e.SSE.ID != nil {
+			out = append(out, *e.SSE.ID)
+		}
+		if e.SSE.Retry != nil {
+			out = append(out, *e.SSE.Retry)
+		}
 	}
 	if e.End != nil {
 		out = append(out, *e.End)
 	}
 	return out
+}
+
+// What the decoder accepts, encoding/json and the schema accept.
+func FuzzDecodeEvent(f *testing.F) {
+	for l := range bytes.Lines(write(f, Header{}, everyKind())) {
+		f.Add(l)
+	}
+	schema := compileSchema(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, err := decodeEvent(b)
+		if err != nil {
+			return
+		}
+		if err := validate(schema, string(b)); err != nil {
+			t.Errorf("%q was read as %#v, but: %v", b, dump(e), err)
+		}
+	})
 }
 
 func FuzzReader(f *testing.F) {

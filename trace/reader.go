@@ -65,11 +65,7 @@ func (r *Reader) next() (Event, error) {
 		if len(bytes.TrimSpace(b)) == 0 {
 			continue
 		}
-		var l line
-		if err := decodeStrict(b, &l); err != nil {
-			return Event{}, r.fault("not an event of a trace", err)
-		}
-		e, err := l.event()
+		e, err := decodeEvent(b)
 		if err != nil {
 			return Event{}, r.fault("not an event of a trace", err)
 		}
@@ -113,7 +109,7 @@ func (r *Reader) fault(what string, cause error) error {
 	return fmt.Errorf("%s:%d: %s: %w", r.name, r.lines.Line(), what, cause)
 }
 
-// decodeStrict refuses unknown keys, so that a misspelt or newer member is
+// decodeStrict reads a header and refuses unknown keys, so that a misspelt or newer member is
 // noticed rather than ignored, and anything after the value.
 func decodeStrict(b []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(b))

@@ -38,12 +38,11 @@ func (w *Writer) Write(e Event) error {
 	if w.err != nil {
 		return w.err
 	}
-	l := toLine(shorten(Mask(e), w.max), w.max)
-	if err := l.check(); err != nil {
+	if err := checkEvent(e); err != nil {
 		w.err = fmt.Errorf("writing event %d: %w", e.Seq, err)
 		return w.err
 	}
-	w.put(l, fmt.Sprintf("event %d", e.Seq))
+	w.put(toLine(shorten(Mask(e), w.max), w.max), fmt.Sprintf("event %d", e.Seq))
 	return w.err
 }
 
