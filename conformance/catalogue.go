@@ -16,11 +16,13 @@ import (
 //go:embed requirements/*.yaml
 var builtin embed.FS
 
-// Catalogue is the set of all requirements. It does not change once loaded and
+// Catalogue is the set of all requirements, with the sentences of the
+// specification that are none. It does not change once loaded and
 // is safe for concurrent use.
 type Catalogue struct {
-	byID   map[string]*Requirement
-	sorted []*Requirement
+	byID     map[string]*Requirement
+	sorted   []*Requirement
+	excluded []Exclusion
 }
 
 // Builtin returns the catalogue that comes with the program. It is read anew at
@@ -30,7 +32,14 @@ func Builtin() (*Catalogue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the built-in catalogue: %w", err)
 	}
-	return load(sub, "conformance/requirements/")
+	c, err := load(sub, "conformance/requirements/")
+	if err != nil {
+		return nil, err
+	}
+	if sub, err = fs.Sub(builtinExclusions, "excluded"); err != nil {
+		return nil, fmt.Errorf("opening the built-in exclusions: %w", err)
+	}
+	return c, c.exclude(sub, "conformance/excluded/")
 }
 
 // Load reads every *.yaml file at the root of fsys. Each error names file and

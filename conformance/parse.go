@@ -14,30 +14,15 @@ import (
 	"github.com/mcp-conform/mcp-conform/trace"
 )
 
-// parseRequirements reads one catalogue file. YAML is only the syntax: anchors,
-// aliases, tags and merge keys are refused, and every key must be known.
+// parseRequirements reads one catalogue file.
 func parseRequirements(file, area string, data []byte) ([]*Requirement, error) {
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	var doc yaml.Node
-	if err := dec.Decode(&doc); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s:1: the file is empty; write a list of requirements or remove it", file)
-		}
-		return nil, fmt.Errorf("%s: reading YAML: %w", file, err)
-	}
 	p := parser{file: file}
-	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, p.errorf(&doc, "the file holds more than one document; keep one list in it")
-	}
-	list := doc.Content[0]
-	if list.Kind != yaml.SequenceNode {
-		return nil, p.errorf(list, "want a list of requirements, each beginning with \"- id:\"")
-	}
-	if err := p.plain(list); err != nil {
+	list, err := p.entries(data, "requirements, each beginning with \"- id:\"")
+	if err != nil {
 		return nil, err
 	}
-	rs := make([]*Requirement, 0, len(list.Content))
-	for _, n := range list.Content {
+	rs := make([]*Requirement, 0, len(list))
+	for _, n := range list {
 		r, err := p.requirement(n)
 		if err != nil {
 			return nil, err
@@ -49,6 +34,27 @@ func parseRequirements(file, area string, data []byte) ([]*Requirement, error) {
 }
 
 type parser struct{ file string }
+
+// entries reads a file that holds one list. YAML is only the syntax: anchors,
+// aliases, tags and merge keys are refused, and every key must be known.
+func (p parser) entries(data []byte, of string) ([]*yaml.Node, error) {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc yaml.Node
+	if err := dec.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s:1: the file is empty; write a list of %s, or remove it", p.file, of)
+		}
+		return nil, fmt.Errorf("%s: reading YAML: %w", p.file, err)
+	}
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, p.errorf(&doc, "the file holds more than one document; keep one list in it")
+	}
+	list := doc.Content[0]
+	if list.Kind != yaml.SequenceNode {
+		return nil, p.errorf(list, "want a list of %s", of)
+	}
+	return list.Content, p.plain(list)
+}
 
 func (p parser) errorf(n *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %s", p.file, n.Line, fmt.Sprintf(format, args...))
@@ -157,8 +163,8 @@ func (p parser) complete(n *yaml.Node, r *Requirement) error {
 	switch {
 	case r.Text == "":
 		return p.errorf(n, "%s: text is missing; write the demand as one sentence", r.ID)
-	case r.Binds != BindsClient && r.Binds != BindsServer && r.Binds != BindsBoth:
-		return p.errorf(n, "%s: binds %q: want client, server or both", r.ID, r.Binds)
+	case !r.Binds.known():
+		return p.errorf(n, "%s: binds %q: want client, server, both or authorization-server", r.ID, r.Binds)
 	case r.Judged != ByTrace && r.Judged != ByScenario && r.Judged != ByBoth && r.Judged != No:
 		return p.errorf(n, "%s: judged %q: want trace, scenario, both or no", r.ID, r.Judged)
 	case r.Judged == No && r.Why == "":
@@ -216,8 +222,8 @@ func (p parser) clause(rev string, n *yaml.Node) (Clause, error) {
 	default:
 		return c, p.errorf(n, "%s: level %q: want MUST, MUST NOT, SHOULD or SHOULD NOT", rev, c.Level)
 	}
-	if c.Binds != "" && c.Binds != BindsClient && c.Binds != BindsServer && c.Binds != BindsBoth {
-		return c, p.errorf(n, "%s: binds %q: want client, server or both", rev, c.Binds)
+	if c.Binds != "" && !c.Binds.known() {
+		return c, p.errorf(n, "%s: binds %q: want client, server, both or authorization-server", rev, c.Binds)
 	}
 	if c.At == "" || strings.HasPrefix(c.At, "/") {
 		return c, p.errorf(n, "%s: at %q: want a page below the revision, such as basic/lifecycle#operation", rev, c.At)

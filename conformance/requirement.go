@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"strings"
+
 	"github.com/mcp-conform/mcp-conform/schemas"
 	"github.com/mcp-conform/mcp-conform/trace"
 )
@@ -52,7 +54,15 @@ const (
 	BindsClient Binds = "client"
 	BindsServer Binds = "server"
 	BindsBoth   Binds = "both"
+	// BindsAuthorizationServer is for what authorization servers have to do. They
+	// are no side of an MCP conversation, so that no trace of one judges them and
+	// neither a client's nor a server's score counts them.
+	BindsAuthorizationServer Binds = "authorization-server"
 )
+
+func (b Binds) known() bool {
+	return b == BindsClient || b == BindsServer || b == BindsBoth || b == BindsAuthorizationServer
+}
 
 // On reports whether the demand binds side s.
 func (b Binds) On(s trace.Side) bool { return b == BindsBoth || string(b) == string(s) }
@@ -65,6 +75,10 @@ func (q *Requirement) BindsIn(r schemas.Revision, s trace.Side) bool {
 	}
 	return ok && q.Binds.On(s)
 }
+
+// Open reports whether nothing judges the demand yet although something could:
+// its why says what.
+func (q *Requirement) Open() bool { return q.Judged == No && strings.HasPrefix(q.Why, "open:") }
 
 // Core reports whether the demand arises in every conversation over its transport.
 func (q *Requirement) Core() bool { return q.When == nil && q.Occasion == "" && q.Judged != No }
