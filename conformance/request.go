@@ -52,6 +52,7 @@ type table struct {
 	recent map[string]*Request
 	queue  []string // of recent, oldest first
 	used   idSet
+	twice  idSet               // ids that wait, or waited, for more than one response
 	tokens map[string]*Request // by progress token, the latest
 	// refused holds ids whose request was turned away by HTTP status and may be
 	// sent again as it was: a client that gets 401 authorizes and repeats.

@@ -164,6 +164,17 @@ func idCases() []ruleCase {
 			-> {"id":1,"method":"ping"}
 			<- {"id":1,"result":{}}
 			<- {"id":1,"result":{}}`, "-IDS-ANSWERED-ONCE@server"},
+		{"asked twice under one id, answered twice", `stdio
+			open 2025-11-25
+			-> {"id":1,"method":"ping"}
+			-> {"id":1,"method":"ping"}
+			<- {"id":1,"result":{}}
+			<- {"id":1,"result":{}}`, "-IDS-NOT-REUSED@client +IDS-ANSWERED-ONCE@server"},
+		{"asked twice under one id in flight, answered twice", `stdio
+			-> {"id":1,"method":"server/discover","params":{$meta}}
+			-> {"id":1,"method":"server/discover","params":{$meta}}
+			<- {"id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{},$ok,$hints}}
+			<- {"id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{},$ok,$hints}}`, "-IDS-NOT-IN-FLIGHT@client +IDS-ANSWERED-ONCE@server"},
 		{"a refused request may be sent again as it was", `http
 			open 2025-11-25
 			POST

@@ -445,6 +445,9 @@ func (j *Judge) open(o *Observation) {
 	if o.Earlier == nil {
 		o.Earlier = t.recent[r.Key]
 	}
+	if o.InFlight || o.Reused && !o.Session.Modern {
+		t.twice.add(r.Key)
+	}
 	t.add(r)
 }
 

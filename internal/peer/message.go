@@ -131,6 +131,9 @@ func parse(data []byte) packet {
 		p.readCall(f, raw)
 	} else if p.bad == nil && (p.result == nil) == (p.err == nil) {
 		p.bad = &rpcError{code: codeInvalidRequest, message: "neither a request, a notification nor a response"}
+		if p.result != nil {
+			p.id = nil // it names a request of ours: an error under it would answer one of theirs
+		}
 	}
 	return p
 }
