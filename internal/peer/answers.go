@@ -151,10 +151,8 @@ const maxRounds = 8
 func (t *talk) callInput(ctx context.Context, method string, params obj) (fields, error) {
 	given := maps.Clone(params)
 	for n := range maxRounds {
-		if n > 0 && t.c.broken("retry-with-old-id") {
-			t.mu.Lock()
-			t.lastID--
-			t.mu.Unlock()
+		if n > 0 {
+			t.stepBack("retry-with-old-id")
 		}
 		result, err := t.call(ctx, method, given)
 		if err != nil {

@@ -121,7 +121,7 @@ func (c *call) dress(result obj, m method) obj {
 	if meta == nil {
 		meta = obj{}
 	}
-	meta[keyServerInfo] = c.srv.info(c.rev)
+	meta[keyServerInfo] = serverInfo(c.rev)
 	result["_meta"] = meta
 	return result
 }

@@ -279,6 +279,16 @@ func (t *talk) expect() (int, chan answerOrError) {
 	return t.lastID, ch
 }
 
+// stepBack makes the next request take the id of the last, if the client
+// commits that fault.
+func (t *talk) stepBack(fault string) {
+	if t.c.broken(fault) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.lastID--
+	}
+}
+
 func (t *talk) forget(id int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

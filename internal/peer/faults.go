@@ -124,7 +124,7 @@ func becomes(result obj) func(*sent) {
 	return func(m *sent) {
 		result := copyOf(result)
 		if m.rev.Stateless() {
-			result["resultType"] = "complete"
+			result["resultType"], result["_meta"] = "complete", obj{keyServerInfo: serverInfo(m.rev)}
 		}
 		delete(m.msg, "error")
 		m.msg["result"], m.status = result, 0
@@ -136,6 +136,9 @@ func fails(code int, message string) func(*sent) {
 	return func(m *sent) {
 		delete(m.msg, "result")
 		m.msg["error"] = obj{"code": code, "message": message}
+		if code == codeMethodNotFound {
+			m.status = notFoundStatus(m.rev)
+		}
 	}
 }
 

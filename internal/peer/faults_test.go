@@ -83,6 +83,7 @@ func prods() []prod {
 		{raw: `[{"jsonrpc":"2.0","id":"b","method":"ping"}]`, since: schemas.R20250326, until: schemas.R20250618},
 		{raw: `this is no message`},
 		{raw: `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nobody"}}`},
+		{raw: `{"jsonrpc":"2.0","method":"notifications/unheard-of"}`},
 		{method: "tools/list", params: `{}`, bare: true, since: modern},
 		{method: "tools/list", since: modern, params: `{"_meta":{"io.modelcontextprotocol/protocolVersion":"1999-01-01","io.modelcontextprotocol/clientCapabilities":{}}}`,
 			headers: map[string]string{"MCP-Protocol-Version": "1999-01-01"}},

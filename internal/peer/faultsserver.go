@@ -34,30 +34,34 @@ func envelopeFaults() []Fault {
 			edit: when(isProbe, func(m *sent) {
 				m.raw = bytes.Replace(encode(m.msg), []byte("simple"), []byte("s\xffmple"), 1)
 			})},
-		{Name: "array-message", Breaks: "A response comes inside an array.", Requirements: []string{"ENVELOPE-SINGLE", "REQUEST-ANSWERED"}, Since: r2506,
+		{Name: "array-message", Breaks: "A response comes inside an array.", Requirements: []string{"ENVELOPE-SINGLE"}, Since: r2506,
 			edit: when(isProbe, func(m *sent) { m.raw = encode([]any{m.msg}) })},
 		{Name: "result-and-error", Breaks: "A response has both a result and an error.", Requirements: []string{"ENVELOPE-RESULT-OR-ERROR"},
 			edit: when(isProbe, whole("error", obj{"code": codeInternal, "message": "and yet"}))},
-		{Name: "error-code-text", Breaks: "The code of an error is a string.", Requirements: []string{"ENVELOPE-ERROR-CODE", "SCHEMA-ERROR", "PROMPTS-UNKNOWN"},
+		{Name: "error-code-text", Breaks: "The code of an error is a string.", Requirements: []string{"ENVELOPE-ERROR-CODE", "PROMPTS-UNKNOWN"},
 			edit: when(refusing(codeInvalidParams, "there is no prompt"), recodes("invalid"))},
-		{Name: "error-without-code", Breaks: "An error has no code.", Requirements: []string{"ENVELOPE-ERROR-MESSAGE", "ENVELOPE-ERROR-CODE", "SCHEMA-ERROR", "PROMPTS-UNKNOWN"},
+		{Name: "error-without-code", Breaks: "An error has no code.", Requirements: []string{"ENVELOPE-ERROR-CODE", "PROMPTS-UNKNOWN"},
 			edit: when(refusing(codeInvalidParams, "there is no prompt"), recodes(nil))},
-		{Name: "error-without-message", Breaks: "An error has no message.", Requirements: []string{"ENVELOPE-ERROR-MESSAGE", "SCHEMA-ERROR"},
+		{Name: "error-without-message", Breaks: "An error has no message.", Requirements: []string{"ENVELOPE-ERROR-MESSAGE"},
 			edit: when(refusing(codeInvalidParams, "there is no prompt"), func(m *sent) { delete(m.msg["error"].(obj), "message") })},
 		{Name: "notification-with-id", Breaks: "A notification has an id.", Requirements: []string{"ENVELOPE-NOTIFICATION-NO-ID", "SERVER-NO-REQUESTS"},
-			edit: when(saying("notifications/progress"), whole("id", "progress"))},
-		{Name: "notification-answered", Breaks: "The server responds to a notification.", Requirements: []string{"ENVELOPE-NOTIFICATION-UNANSWERED", "ENVELOPE-JSONRPC", "IDS-RESPONSE-ECHO"}, Transports: overStdio(),
+			edit: when(saying("notifications/progress"), func(m *sent) {
+				if m.params()["progress"] == 100.0 { // once is enough
+					m.msg["id"] = "progress"
+				}
+			})},
+		{Name: "notification-answered", Breaks: "The server responds to a notification.", Requirements: []string{"ENVELOPE-NOTIFICATION-UNANSWERED"}, Transports: overStdio(),
 			edit: func(m *sent) {
-				if heard("notifications/initialized")(m) || heard("notifications/cancelled")(m) {
-					m.after = append(m.after, obj{"jsonrpc": "2.0", "id": nil, "result": obj{}})
+				if m.drop && strings.HasPrefix(m.re, "notifications/") && m.re != "notifications/cancelled" {
+					m.after = append(m.after, obj{"jsonrpc": "2.0", "id": nil, "error": obj{"code": codeMethodNotFound, "message": "there is no such method"}})
 				}
 			}},
-		{Name: "params-array", Breaks: "The params of a notification are an array.", Requirements: []string{"ENVELOPE-PARAMS-OBJECT", "SCHEMA-NOTIFICATION"},
+		{Name: "params-array", Breaks: "The params of a notification are an array.", Requirements: []string{"ENVELOPE-PARAMS-OBJECT"},
 			edit: when(saying("notifications/progress"), whole("params", []any{1}))},
 		{Name: "batch-refused", Breaks: "The server does not take a batch.", Requirements: []string{"BATCH-RECEIVED"}, Since: r2503, Until: r2506},
 		{Name: "content-missing", Breaks: "The result of a tool has no content.", Requirements: []string{"SCHEMA-RESULT", "TOOLS-CALL-RESULT"},
 			edit: when(isProbe, member("content", nil))},
-		{Name: "notification-misses-param", Breaks: "A progress notification has no progress value.", Requirements: []string{"SCHEMA-NOTIFICATION", "PROGRESS-INCREASES"},
+		{Name: "notification-misses-param", Breaks: "A progress notification has no progress value.", Requirements: []string{"SCHEMA-NOTIFICATION"},
 			edit: when(saying("notifications/progress"), param("progress", nil))},
 		{Name: "meta-key-prefix", Breaks: "A _meta key has a prefix that begins with a digit.", Requirements: []string{"META-KEY-PREFIX"}, Since: r2506,
 			edit: when(isProbe, withMeta("1.example/key", true))},
@@ -71,11 +75,11 @@ func envelopeFaults() []Fault {
 			edit: when(refusing(codeMethodNotFound, "there is no method"), becomes(obj{}))},
 		{Name: "invalid-params-accepted", Breaks: "A call without the name of a tool is answered with a result.", Requirements: []string{"ERROR-INVALID-PARAMS"},
 			edit: when(refusing(codeInvalidParams, "tools/call needs the name"), becomes(obj{"content": []any{}}))},
-		{Name: "reserved-code", Breaks: "An error has a code that is reserved for the specification.", Requirements: []string{"ERROR-RESERVED-CODES", "TOOLS-UNKNOWN"}, Since: modern,
+		{Name: "reserved-code", Breaks: "An error has a code that is reserved for the specification.", Requirements: []string{"ERROR-RESERVED-CODES"}, Since: modern,
 			edit: when(refusing(codeInvalidParams, "there is no tool"), recodes(-32050))},
 		{Name: "retired-code", Breaks: "An error has the code that earlier revisions gave to missing resources.", Requirements: []string{"ERROR-RETIRED-CODES", "RESOURCES-NOT-FOUND"}, Since: modern,
 			edit: when(refusing(codeInvalidParams, "there is no such resource"), recodes(codeNoResource))},
-		{Name: "application-code", Breaks: "An error of the application has a code of JSON-RPC's range.", Requirements: []string{"ERROR-APPLICATION-CODES", "PROMPTS-UNKNOWN"}, Since: modern,
+		{Name: "application-code", Breaks: "An error of the application has a code of JSON-RPC's range.", Requirements: []string{"ERROR-APPLICATION-CODES"}, Since: modern,
 			edit: when(refusing(codeInvalidParams, "there is no prompt"), recodes(-32005))},
 	}
 }
@@ -94,15 +98,19 @@ func withMeta(key string, value any) func(*sent) {
 
 func idFaults() []Fault {
 	return []Fault{
-		{Name: "null-id", Breaks: "A request of the server has the id null.", Requirements: []string{"IDS-NOT-NULL", "IDS-STRING-OR-INTEGER", "SCHEMA-REQUEST"}, Until: modern,
+		{Name: "null-id", Breaks: "A request of the server has the id null.", Requirements: []string{"IDS-NOT-NULL"}, Until: modern,
 			edit: when(isProbe, before(request(nil, "ping", nil)))},
-		{Name: "fraction-id", Breaks: "A request of the server has the id 1.5.", Requirements: []string{"IDS-STRING-OR-INTEGER", "SCHEMA-REQUEST"}, Until: modern,
+		{Name: "fraction-id", Breaks: "A request of the server has the id 1.5.", Requirements: []string{"IDS-STRING-OR-INTEGER"}, Until: modern,
 			edit: when(isProbe, before(request(1.5, "ping", nil)))},
 		{Name: "reused-id", Breaks: "The server uses the id of a request twice.", Requirements: []string{"IDS-NOT-REUSED"}, Until: modern,
-			edit: when(isProbe, before(request("again", "ping", nil), request("again", "ping", nil)))},
-		{Name: "wrong-id", Breaks: "A response carries another id than its request.", Requirements: []string{"IDS-RESPONSE-ECHO", "REQUEST-ANSWERED"},
+			edit: func(m *sent) {
+				if resultOf("tools/call")(m) || resultOf("tools/list")(m) {
+					m.before = append(m.before, request("again", "ping", nil))
+				}
+			}},
+		{Name: "wrong-id", Breaks: "A response carries another id than its request.", Requirements: []string{"IDS-RESPONSE-ECHO"},
 			edit: when(isProbe, whole("id", "another"))},
-		{Name: "id-as-string", Breaks: "A response carries the id of its request in another JSON type.", Requirements: []string{"IDS-RESPONSE-ECHO", "REQUEST-ANSWERED"},
+		{Name: "id-as-string", Breaks: "A response carries the id of its request in another JSON type.", Requirements: []string{"IDS-RESPONSE-ECHO"},
 			edit: when(isProbe, func(m *sent) {
 				if m.id[0] == '"' {
 					m.msg["id"] = 1
@@ -115,7 +123,7 @@ func idFaults() []Fault {
 		{Name: "never-answered", Breaks: "A request is not answered.", Requirements: []string{"REQUEST-ANSWERED", "HTTP-STREAM-HOLDS-RESPONSE"},
 			edit: when(isProbe, func(m *sent) { m.drop = true })},
 		{Name: "response-to-nobody", Breaks: "The server sends a response to no request.", Requirements: []string{"IDS-RESPONSE-ECHO"},
-			edit: when(isProbe, before(answer(encode("nobody"), obj{})))},
+			edit: when(isProbe, before(failure(encode("nobody"), invalidParams("nobody asked"))))},
 	}
 }
 
@@ -125,7 +133,7 @@ func handshakeFaults() []Fault {
 			edit: when(resultOf("initialize"), member("serverInfo", nil))},
 		{Name: "any-version-echoed", Breaks: "The server claims to speak whatever version is asked for.", Requirements: []string{"LIFECYCLE-VERSION-OFFERED"}, Until: modern,
 			edit: when(resultOf("initialize"), func(m *sent) { m.result()["protocolVersion"] = m.request.value("protocolVersion") })},
-		{Name: "unknown-version-offered", Breaks: "The server answers with a version that does not exist.", Requirements: []string{"LIFECYCLE-VERSION-ECHOED", "LIFECYCLE-VERSION-OFFERED"}, Until: modern,
+		{Name: "unknown-version-offered", Breaks: "The server answers with a version that does not exist.", Requirements: []string{"LIFECYCLE-VERSION-OFFERED"}, Until: modern,
 			edit: when(resultOf("initialize"), member("protocolVersion", "1999-01-01"))},
 		{Name: "version-not-echoed", Breaks: "The server answers with another version than the one asked for, which it speaks.", Requirements: []string{"LIFECYCLE-VERSION-ECHOED"}, Since: r2503, Until: r2511,
 			edit: when(resultOf("initialize"), func(m *sent) {
@@ -139,8 +147,15 @@ func handshakeFaults() []Fault {
 					m.result()["protocolVersion"] = string(r2024)
 				}
 			})},
-		{Name: "request-before-initialized", Breaks: "The server sends a request before the client has said that it is initialized.", Requirements: []string{"LIFECYCLE-SERVER-WAITS"}, Until: modern,
-			edit: when(resultOf("initialize"), after(request("early", "roots/list", nil)))},
+		{Name: "request-before-initialized", Breaks: "The server sends a request before the client has said that it is initialized.", Requirements: []string{"LIFECYCLE-SERVER-WAITS"}, Until: modern, Transports: overStdio(),
+			edit: when(resultOf("initialize"), func(m *sent) {
+				caps, _ := m.request.object("capabilities")
+				if _, has := caps["sampling"]; has && m.transport == trace.Stdio {
+					m.after = append(m.after, request("early", "sampling/createMessage", obj{
+						"messages": []any{obj{"role": "user", "content": textBlock("Are you ready?")}}, "maxTokens": 1,
+					}))
+				}
+			})},
 		{Name: "later-method-used", Breaks: "The server uses a method that the revision does not have yet.", Requirements: []string{"LIFECYCLE-REVISION-RESPECTED"}, Until: r2506,
 			edit: when(isProbe, before(request("later", "elicitation/create", obj{
 				"message": "Are you there?", "requestedSchema": obj{"type": "object", "properties": obj{}},
@@ -165,7 +180,7 @@ func undeclared(capability string) func(*sent) {
 func capabilityFaults() []Fault {
 	notFound := fails(codeMethodNotFound, "that is not offered")
 	all := []Fault{
-		{Name: "logging-undeclared", Breaks: "The server sends log messages without declaring logging.", Requirements: []string{"LOGGING-DECLARED", "LIFECYCLE-SERVER-CAPABILITIES-RESPECTED"}, Until: modern,
+		{Name: "logging-undeclared", Breaks: "The server sends log messages without declaring logging.", Requirements: []string{"LOGGING-DECLARED"}, Until: modern,
 			edit: func(m *sent) {
 				undeclared("logging")(m)
 				when(isProbe, before(notification("notifications/message", obj{"level": "emergency", "data": "undeclared"})))(m)
@@ -185,7 +200,7 @@ func capabilityFaults() []Fault {
 			})},
 		{Name: "sampling-tools-undeclared", Breaks: "The server gives tools to sampling, which the client has not declared.", Requirements: []string{"SAMPLING-TOOLS-DECLARED"}, Since: r2511, Until: modern,
 			edit: when(saying("sampling/createMessage"), param("tools", []any{obj{"name": "look", "inputSchema": obj{"type": "object"}}}))},
-		{Name: "max-tokens-missing", Breaks: "A sampling request does not say how many tokens may be sampled.", Requirements: []string{"SAMPLING-MAX-TOKENS", "SCHEMA-REQUEST"}, Until: modern,
+		{Name: "max-tokens-missing", Breaks: "A sampling request does not say how many tokens may be sampled.", Requirements: []string{"SAMPLING-MAX-TOKENS"}, Until: modern,
 			edit: when(saying("sampling/createMessage"), param("maxTokens", nil))},
 	}
 	for _, c := range []struct{ capability, requirement string }{
@@ -242,7 +257,7 @@ func featureFaults() []Fault {
 			edit: when(resultOf("prompts/get"), fails(codeInternal, "the prompt cannot be made"))},
 		{Name: "unknown-prompt-accepted", Breaks: "An unknown prompt is answered with a result.", Requirements: []string{"PROMPTS-UNKNOWN"},
 			edit: when(refusing(codeInvalidParams, "there is no prompt"), becomes(obj{"messages": []any{}}))},
-		{Name: "too-many-completions", Breaks: "A completion offers more than 100 values.", Requirements: []string{"COMPLETION-VALUES-LIMIT", "SCHEMA-RESULT"},
+		{Name: "too-many-completions", Breaks: "A completion offers more than 100 values.", Requirements: []string{"COMPLETION-VALUES-LIMIT"},
 			edit: when(resultOf("completion/complete"), func(m *sent) {
 				values := make([]string, 101)
 				for i := range values {
@@ -274,11 +289,11 @@ func toolFaults() []Fault {
 			edit: extraTool(obj{"name": strings.Repeat("n", 129), "inputSchema": object})},
 		{Name: "tool-name-characters", Breaks: "The name of a tool has a space and a comma.", Requirements: []string{"TOOLS-NAME-CHARACTERS"}, Since: r2511,
 			edit: extraTool(obj{"name": "odd, name", "inputSchema": object})},
-		{Name: "input-schema-missing", Breaks: "A tool has no input schema.", Requirements: []string{"SCHEMA-RESULT", "TOOLS-INPUT-SCHEMA"},
+		{Name: "input-schema-missing", Breaks: "A tool has no input schema.", Requirements: []string{"TOOLS-INPUT-SCHEMA", "TOOLS-LIST-ANSWERED"},
 			edit: extraTool(obj{"name": "odd_tool"})},
-		{Name: "input-schema-invalid", Breaks: "The input schema of a tool is no valid JSON Schema.", Requirements: []string{"TOOLS-INPUT-SCHEMA", "SCHEMA-RESULT"},
+		{Name: "input-schema-invalid", Breaks: "The input schema of a tool is no valid JSON Schema.", Requirements: []string{"TOOLS-INPUT-SCHEMA"},
 			edit: extraTool(obj{"name": "odd_tool", "inputSchema": obj{"type": "object", "properties": obj{"a": obj{"type": "nonsense"}}}})},
-		{Name: "output-schema-invalid", Breaks: "The output schema of a tool is no valid JSON Schema.", Requirements: []string{"TOOLS-OUTPUT-SCHEMA", "SCHEMA-RESULT"}, Since: r2506,
+		{Name: "output-schema-invalid", Breaks: "The output schema of a tool is no valid JSON Schema.", Requirements: []string{"TOOLS-OUTPUT-SCHEMA"}, Since: r2506,
 			edit: extraTool(obj{"name": "odd_tool", "inputSchema": object, "outputSchema": obj{"type": "object", "properties": obj{"a": obj{"type": "nonsense"}}}})},
 		{Name: "structured-content-missing", Breaks: "A tool with an output schema returns no structured content.", Requirements: []string{"TOOLS-STRUCTURED-PRESENT"}, Since: r2506,
 			edit: when(structured, member("structuredContent", nil))},
@@ -306,19 +321,21 @@ func utilityFaults() []Fault {
 			edit: when(progress, param("progressToken", "nobody's token"))},
 		{Name: "progress-not-increasing", Breaks: "The progress value does not grow.", Requirements: []string{"PROGRESS-INCREASES"},
 			edit: when(progress, param("progress", 50))},
-		{Name: "progress-after-end", Breaks: "Progress is told after the request was answered.", Requirements: []string{"PROGRESS-STOPS", "PROGRESS-TOKEN-ACTIVE"},
+		{Name: "progress-after-end", Breaks: "Progress is told after the request was answered.", Requirements: []string{"PROGRESS-STOPS"},
 			edit: when(calling("test_tool_with_progress"), func(m *sent) {
 				meta, _ := m.request.object("_meta")
 				if token, ok := meta["progressToken"]; ok {
 					m.after = append(m.after, notification("notifications/progress", obj{"progressToken": token, "progress": 101}))
 				}
 			})},
-		{Name: "progress-token-type", Breaks: "The progress token of a request is a fraction.", Requirements: []string{"PROGRESS-TOKEN-TYPE", "SCHEMA-REQUEST"}, Until: modern,
+		{Name: "progress-token-type", Breaks: "The progress token of a request is a fraction.", Requirements: []string{"PROGRESS-TOKEN-TYPE"}, Until: modern,
 			edit: when(saying("sampling/createMessage"), param("_meta", obj{"progressToken": 1.5}))},
 		{Name: "cancelled-answered", Breaks: "A request that was cancelled is answered.", Requirements: []string{"CANCEL-NO-RESPONSE"}, Transports: overStdio()},
-		{Name: "cancels-what-it-never-asked", Breaks: "The server cancels a request that it has not made.", Requirements: []string{"CANCEL-OWN-REQUEST", "CANCEL-SERVER-LISTEN-ONLY"},
+		{Name: "cancels-what-it-never-asked", Breaks: "The server cancels a request that it has not made.", Requirements: []string{"CANCEL-OWN-REQUEST"}, Until: modern,
 			edit: when(isProbe, before(notification("notifications/cancelled", obj{"requestId": "never made"})))},
-		{Name: "late-cancellation-answered", Breaks: "A cancellation of an unknown request is answered with an error.", Requirements: []string{"CANCEL-UNKNOWN-IGNORED", "ENVELOPE-NOTIFICATION-UNANSWERED"}, Transports: overStdio(),
+		{Name: "cancels-no-subscription", Breaks: "The server cancels what is no subscription.", Requirements: []string{"CANCEL-SERVER-LISTEN-ONLY"}, Since: modern,
+			edit: when(isProbe, before(notification("notifications/cancelled", obj{"requestId": "never made"})))},
+		{Name: "late-cancellation-answered", Breaks: "A cancellation of an unknown request is answered with an error.", Requirements: []string{"CANCEL-UNKNOWN-IGNORED"}, Transports: overStdio(),
 			edit: when(heard("notifications/cancelled"), after(failure(nil, invalidParams("there is no such request"))))},
 	}
 }
@@ -337,7 +354,7 @@ func stdioFaults() []Fault {
 					m.raw = append([]byte("INFO calling a tool\n"), encode(m.msg)...)
 				}
 			})},
-		{Name: "pretty-printed", Breaks: "A message spreads over several lines.", Requirements: []string{"STDIO-ONE-LINE", "STDIO-STDOUT-MESSAGES-ONLY", "REQUEST-ANSWERED"}, Transports: overStdio(),
+		{Name: "pretty-printed", Breaks: "A message spreads over several lines.", Requirements: []string{"STDIO-ONE-LINE"}, Transports: overStdio(),
 			edit: when(isProbe, func(m *sent) {
 				if m.transport == trace.Stdio {
 					var b bytes.Buffer
@@ -365,20 +382,16 @@ func status(why string, from, to int) func(*head) {
 
 func httpFaults() []Fault {
 	all := []Fault{
-		{Name: "notification-200", Breaks: "A notification is answered with status 200 and a body.", Requirements: []string{"HTTP-NOTIFICATION-202"}, Since: r2503,
-			head: heads(func(h *head) bool { return h.status == 202 }, func(h *head) {
-				h.status, h.body = 200, []byte("{}")
-				put2(h, "Content-Type", typeJSON)
-			})},
+		{Name: "notification-200", Breaks: "A notification is answered with status 200.", Requirements: []string{"HTTP-NOTIFICATION-202"}, Since: r2503,
+			head: heads(func(h *head) bool { return h.status == 202 }, func(h *head) { h.status = 200 })},
+		{Name: "notification-body", Breaks: "A notification is answered with a body.", Requirements: []string{"HTTP-NOTIFICATION-202"}, Since: r2503,
+			head: heads(func(h *head) bool { return h.status == 202 }, func(h *head) { h.body = []byte("accepted") })},
 		{Name: "refused-with-200", Breaks: "What is no message is refused with status 200.", Requirements: []string{"HTTP-REFUSED-STATUS"}, Since: r2503,
 			head: status("not JSON", 400, 200)},
 		{Name: "wrong-content-type", Breaks: "A request is answered with text/plain.", Requirements: []string{"HTTP-REQUEST-CONTENT-TYPE"}, Since: r2503,
-			head: heads(func(h *head) bool { return h.name == "test_simple_text" && h.status == 200 }, func(h *head) { put2(h, "Content-Type", "text/plain") })},
+			head: heads(func(h *head) bool { return h.name == "test_simple_text" && h.status == 200 }, func(h *head) { setHeader(h, "Content-Type", "text/plain") })},
 		{Name: "get-answered-with-json", Breaks: "A GET is answered with JSON.", Requirements: []string{"HTTP-GET-STREAM-OR-405"}, Since: r2503, Until: modern,
-			head: heads(func(h *head) bool { return h.verb == "GET" && h.status == 200 }, func(h *head) {
-				h.body = []byte("{}")
-				put2(h, "Content-Type", typeJSON)
-			})},
+			head: heads(func(h *head) bool { return h.verb == "GET" && h.status == 200 }, func(h *head) { setHeader(h, "Content-Type", typeJSON) })},
 		{Name: "response-on-get-stream", Breaks: "A response is sent on the stream of a GET that resumes nothing.", Requirements: []string{"HTTP-GET-NO-RESPONSE", "HTTP-STREAM-HOLDS-RESPONSE"}, Since: r2503, Until: modern},
 		{Name: "stream-without-response", Breaks: "The stream that answers a request ends without a response.", Requirements: []string{"HTTP-STREAM-HOLDS-RESPONSE", "REQUEST-ANSWERED"}, Since: r2503, Until: modern,
 			edit: when(calling("test_tool_with_progress"), func(m *sent) { m.drop = true })},
@@ -405,8 +418,8 @@ func httpFaults() []Fault {
 	})
 }
 
-// put2 sets one header of a head.
-func put2(h *head, key, value string) {
+// setHeader sets one header of a head.
+func setHeader(h *head, key, value string) {
 	if h.header == nil {
 		h.header = map[string][]string{}
 	}
@@ -417,15 +430,15 @@ func statelessFaults() []Fault {
 	all := []Fault{
 		{Name: "no-server-info", Breaks: "Results do not say which server made them.", Requirements: []string{"META-SERVER-INFO"},
 			edit: when(isProbe, member("_meta", nil))},
-		{Name: "missing-meta-accepted", Breaks: "A request without the required metadata is served.", Requirements: []string{"META-MISSING-REJECTED", "META-MISSING-400"}},
+		{Name: "missing-meta-accepted", Breaks: "A request without the required metadata is served.", Requirements: []string{"META-MISSING-REJECTED", "META-MISSING-400", "STATELESS-NO-MEMORY"}},
 		{Name: "missing-meta-code", Breaks: "A request without the required metadata is refused with another code than -32602.", Requirements: []string{"META-MISSING-REJECTED"},
 			edit: when(refusing(codeInvalidParams, "params._meta needs"), recodes(codeInvalidRequest))},
-		{Name: "unsupported-version-accepted", Breaks: "A request in a version that the server does not implement is served.", Requirements: []string{"VERSION-UNSUPPORTED", "VERSION-UNSUPPORTED-400"}},
-		{Name: "versions-not-listed", Breaks: "The error for an unsupported version does not list the supported ones.", Requirements: []string{"VERSION-UNSUPPORTED", "SCHEMA-ERROR"},
+		{Name: "unsupported-version-accepted", Breaks: "A request in a version that the server does not implement is served.", Requirements: []string{"VERSION-UNSUPPORTED", "VERSION-UNSUPPORTED-400", "DISCOVER-VERSIONS"}},
+		{Name: "versions-not-listed", Breaks: "The error for an unsupported version does not list the supported ones.", Requirements: []string{"VERSION-UNSUPPORTED"},
 			edit: when(refusing(codeVersion, ""), func(m *sent) { delete(m.msg["error"].(obj), "data") })},
 		{Name: "missing-capability-ignored", Breaks: "A request that needs an undeclared capability is served.", Requirements: []string{"CAPABILITY-MISSING"}},
 		{Name: "capabilities-remembered", Breaks: "The server remembers the capabilities of earlier requests.", Requirements: []string{"STATELESS-NO-MEMORY"}},
-		{Name: "no-result-type", Breaks: "A result does not say its resultType.", Requirements: []string{"RESULT-TYPE", "SCHEMA-RESULT"},
+		{Name: "no-result-type", Breaks: "A result does not say its resultType.", Requirements: []string{"RESULT-TYPE"},
 			edit: when(isProbe, member("resultType", nil))},
 		{Name: "unknown-result-type", Breaks: "A result has a resultType that nobody knows.", Requirements: []string{"RESULT-TYPE-KNOWN"},
 			edit: when(isProbe, member("resultType", "bogus"))},
@@ -433,12 +446,12 @@ func statelessFaults() []Fault {
 			edit: when(resultOf("server/discover"), fails(codeMethodNotFound, "that is not offered"))},
 		{Name: "discover-other-versions", Breaks: "server/discover does not list the version in which it was asked.", Requirements: []string{"DISCOVER-VERSIONS"},
 			edit: when(resultOf("server/discover"), member("supportedVersions", []string{"2099-01-01"}))},
-		{Name: "server-request", Breaks: "The server sends a request.", Requirements: []string{"SERVER-NO-REQUESTS", "HTTP-STREAM-RELATED"},
+		{Name: "server-request", Breaks: "The server sends a request.", Requirements: []string{"SERVER-NO-REQUESTS"},
 			edit: when(isProbe, before(request("server", "roots/list", nil)))},
 		{Name: "versions-not-named", Breaks: "A server without the handshake refuses initialize without naming its versions.", Requirements: []string{"INITIALIZE-REFUSED-NAMES-VERSIONS"}},
-		{Name: "no-cache-hints", Breaks: "A list carries no caching hints.", Requirements: []string{"CACHE-HINTS", "SCHEMA-RESULT"},
+		{Name: "no-cache-hints", Breaks: "A list carries no caching hints.", Requirements: []string{"CACHE-HINTS"},
 			edit: when(resultOf("prompts/list"), func(m *sent) { delete(m.result(), "ttlMs"); delete(m.result(), "cacheScope") })},
-		{Name: "negative-ttl", Breaks: "The ttlMs of a list is negative.", Requirements: []string{"CACHE-TTL", "SCHEMA-RESULT"},
+		{Name: "negative-ttl", Breaks: "The ttlMs of a list is negative.", Requirements: []string{"CACHE-TTL"},
 			edit: when(resultOf("prompts/list"), member("ttlMs", -1))},
 		{Name: "log-unrequested", Breaks: "A log message is sent for a request that asked for none.", Requirements: []string{"LOG-LEVEL-REQUESTED"},
 			edit: when(isProbe, before(notification("notifications/message", obj{"level": "emergency", "data": "unrequested"})))},
@@ -464,8 +477,8 @@ func statelessHTTPFaults() []Fault {
 		{Name: "get-served", Breaks: "A GET is answered with status 200.", Requirements: []string{"HTTP-LEGACY-METHODS-405"},
 			head: heads(func(h *head) bool { return h.verb == "GET" && h.status == 405 }, func(h *head) { h.status = 200 })},
 		{Name: "session-id-given", Breaks: "The server gives a session id.", Requirements: []string{"HTTP-NO-SESSION-ID"},
-			head: heads(statelessAnswer, func(h *head) { put2(h, headerSession, "none-needed") })},
-		{Name: "unrelated-notification", Breaks: "The stream that answers a request carries a notification that has nothing to do with it.", Requirements: []string{"HTTP-STREAM-RELATED", "LISTEN-ONLY-REQUESTED", "LISTEN-SUBSCRIPTION-ID"},
+			head: heads(statelessAnswer, func(h *head) { setHeader(h, headerSession, "none-needed") })},
+		{Name: "unrelated-notification", Breaks: "The stream that answers a request carries a notification that has nothing to do with it.", Requirements: []string{"HTTP-STREAM-RELATED", "SCHEMA-NOTIFICATION"},
 			edit: when(isProbe, before(notification("notifications/tools/list_changed", nil)))},
 	}
 	for i := range all {

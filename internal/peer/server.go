@@ -143,7 +143,7 @@ func (s *Server) era(stateless bool) []schemas.Revision {
 	return rs
 }
 
-func (s *Server) info(r schemas.Revision) obj {
+func serverInfo(r schemas.Revision) obj {
 	o := obj{"name": "mcp-conform-reference-server", "version": "1.0.0", "title": "Reference server of mcp-conform"}
 	return trim(o, r, otherMembers())
 }
@@ -181,7 +181,7 @@ func (s *Server) initialize(p fields, spoken []schemas.Revision) (schemas.Revisi
 	return rev, obj{
 		"protocolVersion": string(rev),
 		"capabilities":    s.capabilities(rev),
-		"serverInfo":      s.info(rev),
+		"serverInfo":      serverInfo(rev),
 		"instructions":    "Every tool, resource and prompt of this server answers with fixed values, for testing clients.",
 	}, nil
 }

@@ -195,6 +195,7 @@ func knownCalls() []struct {
 // tourTools lists the tools and calls those that it knows; if it knows none, the
 // first, with arguments made from its input schema.
 func (t *talk) tourTools(ctx context.Context) error {
+	t.stepBack("reused-id")
 	listed, err := t.walk(ctx, "tools/list", "tools")
 	if err != nil {
 		return err
