@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/trace"
 )
 
 // TextOptions say how the terminal text is laid out.
@@ -220,10 +221,23 @@ func standing(s conformance.Standing) string {
 	return red
 }
 
-// refused says in one line for each reason which revisions the subject does not speak.
+// refused says in one line for each reason what the subject does not speak.
 func (p *page) refused(r *Report) {
+	type why struct {
+		transport trace.Transport
+		reason    string
+	}
+	var order []why
+	in := map[why][]string{}
 	for _, f := range r.Refused {
-		p.printf("%s\n", p.paint(dim, fmt.Sprintf("%-11s not offered over %s: %s", f.Revision, f.Transport, oneLine(f.Reason))))
+		w := why{f.Transport, f.Reason}
+		if in[w] == nil {
+			order = append(order, w)
+		}
+		in[w] = append(in[w], string(f.Revision))
+	}
+	for _, w := range order {
+		p.printf("%s\n", p.paint(dim, fmt.Sprintf("not offered over %s: %s (%s)", w.transport, strings.Join(in[w], ", "), oneLine(w.reason))))
 	}
 }
 

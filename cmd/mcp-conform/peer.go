@@ -1,13 +1,18 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"net"
+	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-conform/mcp-conform/internal/peer"
+	"github.com/mcp-conform/mcp-conform/runner/process"
 )
 
 func peerCommand(s streams) *cobra.Command {
@@ -18,7 +23,7 @@ func peerCommand(s streams) *cobra.Command {
 that do all that the specification demands, in every revision. Named faults make
 them break exactly one rule, to see what a check catches.`,
 	}
-	cmd.AddCommand(peerServerCommand(s), peerFaultsCommand(s))
+	cmd.AddCommand(peerServerCommand(s), peerClientCommand(s), peerFaultsCommand(s))
 	return cmd
 }
 
@@ -51,6 +56,47 @@ func peerServerCommand(s streams) *cobra.Command {
 	cmd.Flags().StringVar(&address, "http", "", "serve HTTP on `ADDR`, such as 127.0.0.1:3000, instead of stdio")
 	cmd.Flags().StringArrayVar(&o.Faults, "fault", nil, "commit the fault `NAME` (repeatable)")
 	return cmd
+}
+
+func peerClientCommand(s streams) *cobra.Command {
+	var o peer.ClientOptions
+	cmd := &cobra.Command{
+		Use:   "client {URL | -- COMMAND [ARG…]}",
+		Short: "Start the reference client on a server over HTTP, or over the pipes of COMMAND",
+		Example: `  mcp-conform peer client http://localhost:3000/mcp
+  mcp-conform peer client -- node dist/index.js stdio`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := peer.NewClient(o)
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 && strings.Contains(args[0], "://") {
+				return fail(exitTarget, c.RunHTTP(cmd.Context(), args[0]))
+			}
+			return fail(exitTarget, clientOverPipes(cmd.Context(), c, s.err, args))
+		},
+	}
+	cmd.Flags().StringArrayVar(&o.Faults, "fault", nil, "commit the fault `NAME` (repeatable)")
+	return cmd
+}
+
+// clientOverPipes starts command as the server of c, and ends it afterwards.
+func clientOverPipes(ctx context.Context, c *peer.Client, stderr io.Writer, command []string) error {
+	p, err := process.Start(process.Spec{Command: command})
+	if err != nil {
+		return err
+	}
+	logged := make(chan struct{})
+	go func() {
+		io.Copy(stderr, p.Stderr)
+		close(logged)
+	}()
+	err = c.RunStdio(ctx, p.Stdout, p.Stdin)
+	p.End(context.WithoutCancel(ctx), time.Second)
+	<-logged
+	p.Close()
+	return err
 }
 
 func peerFaultsCommand(s streams) *cobra.Command {

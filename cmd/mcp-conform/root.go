@@ -20,7 +20,7 @@ Exit codes: 0 conforms, 1 a MUST is broken or nothing could be judged,
 		SilenceErrors: true,
 	}
 	root.AddCommand(
-		runCommand(s), checkCommand(s), bridgeCommand(s),
+		runCommand(s), checkCommand(s), recordCommand(s), bridgeCommand(s),
 		listCommand(s), explainCommand(s), lintCommand(s), schemaCommand(s), versionCommand(s), peerCommand(s),
 	)
 	return root
