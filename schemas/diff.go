@@ -139,7 +139,12 @@ func (d Difference) whyText() string {
 // layout: it makes instances of each definition on either side, breaks them one
 // place at a time, and asks both. That finds differences and cannot prove that
 // there are none.
-func Diff(a, b *Document) *Comparison {
+func Diff(a, b *Document) *Comparison { return diff(a, b, effort{whole: 300, broken: 1500}) }
+
+// effort bounds the instances that are made of one definition on one side.
+type effort struct{ whole, broken int }
+
+func diff(a, b *Document, bounds effort) *Comparison {
 	a.borrow(b)
 	b.borrow(a)
 	c := &Comparison{A: a.Name, B: b.Name, LentToA: a.lent, LentToB: b.lent}
@@ -157,7 +162,7 @@ func Diff(a, b *Document) *Comparison {
 			c.OnlyB = append(c.OnlyB, name)
 		}
 	}
-	m := matcher{a: a, b: b, sampleA: a.samples(), sampleB: b.samples(), named: map[string]bool{}}
+	m := matcher{a: a, b: b, sampleA: a.samples(), sampleB: b.samples(), named: map[string]bool{}, effort: bounds}
 	a.file.doc.membersInto(m.named)
 	b.file.doc.membersInto(m.named)
 	for _, name := range slices.Sorted(maps.Keys(mapping)) {

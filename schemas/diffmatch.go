@@ -9,19 +9,15 @@ import (
 	"github.com/mcp-conform/mcp-conform/schemas/internal/sample"
 )
 
-const (
-	// maxWhole and maxBroken bound the instances of one definition on one side.
-	maxWhole  = 300
-	maxBroken = 1500
-	// maxDifferences bounds what is reported of one pair.
-	maxDifferences = 25
-)
+// maxDifferences bounds what is reported of one pair.
+const maxDifferences = 25
 
 // matcher compares definitions by the verdicts of both sides.
 type matcher struct {
 	a, b             *Document
 	sampleA, sampleB *sample.Source
 	named            map[string]bool // the members that either document names
+	effort           effort
 }
 
 // found is a difference under way.
@@ -175,16 +171,16 @@ func (m *matcher) instances(nameA, nameB string) []any {
 		name   string
 	}{{m.sampleA, nameA}, {m.sampleB, nameB}} {
 		whole := side.source.Valid(side.name)
-		for _, v := range everyNth(whole, maxWhole) {
+		for _, v := range everyNth(whole, m.effort.whole) {
 			add(v)
 		}
 		broken := 0
 		for _, v := range whole {
-			if broken >= maxBroken {
+			if broken >= m.effort.broken {
 				break
 			}
 			for _, e := range side.source.Edits(v) {
-				if broken++; broken > maxBroken {
+				if broken++; broken > m.effort.broken {
 					break
 				}
 				add(e.Apply(v))

@@ -20,7 +20,7 @@ import (
 //
 //	errata:
 //	  - id: L20                          # the item's name; several entries may share it
-//	    on: [CompleteResult]             # definitions
+//	    on: [CompleteResult]             # definitions; "*Request" is all that end so
 //	    require:                         # stricter: a schema that instances must satisfy too
 //	      properties: {completion: {properties: {values: {maxItems: 100}}}}
 //	    why: At most 100 values, says the text.

@@ -268,13 +268,32 @@ func (f *file) amend(o Options) error {
 		if e.Change() == "" {
 			continue
 		}
-		for _, definition := range e.On {
+		for _, definition := range f.definitionsOn(e) {
 			if err := f.amendOne(e, definition); err != nil && o.Dir == "" {
 				return fmt.Errorf("%s: erratum %s on %s: %w", name, e.ID, definition, err)
 			}
 		}
 	}
 	return nil
+}
+
+// definitionsOn resolves what an erratum says under on; "*Request" stands for
+// all definitions whose names end so.
+func (f *file) definitionsOn(e *Erratum) []string {
+	var all []string
+	for _, on := range e.On {
+		suffix, pattern := strings.CutPrefix(on, "*")
+		if !pattern {
+			all = append(all, on)
+			continue
+		}
+		for _, name := range f.names {
+			if strings.HasSuffix(name, suffix) && !slices.Contains(e.On, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
 }
 
 func (f *file) amendOne(e *Erratum, definition string) error {
