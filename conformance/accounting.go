@@ -1,92 +1,13 @@
 package conformance
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/schemas"
 )
-
-// Sentence is one normative sentence of the specification: one that has a key
-// word of RFC 2119 in capitals.
-type Sentence struct {
-	Revision schemas.Revision `json:"-"`
-	Ref      string           `json:"ref"`
-	SHA      string           `json:"sha"`     // names the sentence; equal in all revisions that word it alike
-	Level    string           `json:"level"`   // its first key word
-	Page     string           `json:"page"`    // below the revision: "basic/lifecycle"
-	Section  string           `json:"section"` // the anchor on the page
-	Line     int              `json:"line"`
-	Text     string           `json:"text"`
-}
-
-// At returns the place of the sentence, as clauses name it.
-func (s Sentence) At() string {
-	if s.Section == "" {
-		return s.Page
-	}
-	return s.Page + "#" + s.Section
-}
-
-var keywords = regexp.MustCompile(`\b(?:MUST NOT|MUST|SHALL NOT|SHALL|REQUIRED|SHOULD NOT|SHOULD|NOT RECOMMENDED|RECOMMENDED|MAY|OPTIONAL)\b`)
-
-// levels returns the level of every key word in the sentence; "MAY" is a level
-// here, though it demands nothing.
-func (s Sentence) levels() map[Level]bool {
-	set := map[Level]bool{}
-	for _, word := range append(keywords.FindAllString(s.Text, -1), s.Level) {
-		switch word {
-		case "REQUIRED", "SHALL":
-			word = "MUST"
-		case "SHALL NOT":
-			word = "MUST NOT"
-		case "RECOMMENDED":
-			word = "SHOULD"
-		case "NOT RECOMMENDED":
-			word = "SHOULD NOT"
-		case "OPTIONAL":
-			word = "MAY"
-		}
-		set[Level(word)] = true
-	}
-	return set
-}
-
-// ReadSentences reads <revision>.jsonl for every revision from the root of
-// fsys: one sentence a line.
-func ReadSentences(fsys fs.FS) ([]Sentence, error) {
-	var all []Sentence
-	for _, rev := range schemas.Revisions() {
-		name := string(rev) + ".jsonl"
-		data, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return nil, fmt.Errorf("reading the sentences of %s: %w", rev, err)
-		}
-		lines := bufio.NewScanner(bytes.NewReader(data))
-		lines.Buffer(nil, len(data)+1)
-		for n := 1; lines.Scan(); n++ {
-			s := Sentence{Revision: rev}
-			if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
-				return nil, fmt.Errorf("%s:%d: reading a sentence: %w", name, n, err)
-			}
-			if !shaPattern.MatchString(s.SHA) {
-				return nil, fmt.Errorf("%s:%d: sha %q: want 12 hexadecimal digits", name, n, s.SHA)
-			}
-			all = append(all, s)
-		}
-		if err := lines.Err(); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", name, err)
-		}
-	}
-	return all, nil
-}
 
 // Accounting holds the catalogue against the sentences of the specification.
 // Everything in it is something to do; the complaints begin with file and line.
@@ -167,28 +88,18 @@ func (b *bookkeeper) clause(q *Requirement, rev schemas.Revision, c Clause) {
 	if len(found) == 0 {
 		return
 	}
-	if !slices.ContainsFunc(found, func(s Sentence) bool { return s.levels()[c.Level] }) {
-		b.Levels = append(b.Levels, fmt.Sprintf("%s: level %s, but no sentence of the clause says it (%s says %s)", where, c.Level, found[0].SHA, found[0].Level))
+	if !slices.ContainsFunc(found, func(s Sentence) bool { return slices.Contains(s.Levels, c.Level) }) {
+		b.Levels = append(b.Levels, fmt.Sprintf("%s: level %s, but no sentence of the clause says it (%s says %s)", where, c.Level, found[0].SHA, found[0].Strongest()))
 	}
 	for _, s := range found {
 		if !c.Level.Mandatory() && s.mandatoryOnly() {
-			b.Levels = append(b.Levels, fmt.Sprintf("%s: level %s, but %s says %s: take the stronger", where, c.Level, s.SHA, s.Level))
+			b.Levels = append(b.Levels, fmt.Sprintf("%s: level %s, but %s says %s: take the stronger", where, c.Level, s.SHA, s.Strongest()))
 		}
 	}
 	page, anchor, anchored := strings.Cut(c.At, "#")
 	if !slices.ContainsFunc(found, func(s Sentence) bool { return s.Page == page && (!anchored || s.Section == anchor) }) {
 		b.Places = append(b.Places, fmt.Sprintf("%s: at %s, but its sentences stand at %s", where, c.At, found[0].At()))
 	}
-}
-
-// mandatoryOnly reports whether the sentence leaves no room for a weaker demand.
-func (s Sentence) mandatoryOnly() bool {
-	for l := range s.levels() {
-		if !l.Mandatory() {
-			return false
-		}
-	}
-	return true
 }
 
 func (b *bookkeeper) exclusion(c *Catalogue, x Exclusion) {

@@ -15,19 +15,9 @@ import (
 // catalogue. It only ever shrinks.
 const unaccountedAtMost = 690
 
-// The catalogue accounts for the sentences of the specification, where these
-// are at hand: MCP_CONFORM_SPEC names the folder that holds normative/.
+// The catalogue accounts for the sentences of the specification.
 func TestAccounting(t *testing.T) {
-	dir := os.Getenv("MCP_CONFORM_SPEC")
-	if dir == "" {
-		dir = "../../shared/spec"
-	}
-	dir = filepath.Join(dir, "normative")
-	if _, err := os.Stat(dir); err != nil {
-		t.Logf("the catalogue was not compared with the specification: no sentences at %s (set MCP_CONFORM_SPEC)", dir)
-		return
-	}
-	sentences, err := ReadSentences(os.DirFS(dir))
+	sentences, err := Sentences()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,15 +36,45 @@ func TestAccounting(t *testing.T) {
 	}
 }
 
+// The built-in index names the sentences of the specification, where these are
+// at hand: MCP_CONFORM_SPEC names the folder that holds normative/.
+func TestSentenceIndex(t *testing.T) {
+	dir := os.Getenv("MCP_CONFORM_SPEC")
+	if dir == "" {
+		dir = "../../shared/spec"
+	}
+	dir = filepath.Join(dir, "normative")
+	if _, err := os.Stat(dir); err != nil {
+		t.Logf("the index was not compared with the specification: no sentences at %s (set MCP_CONFORM_SPEC)", dir)
+		return
+	}
+	read, err := ReadSentences(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	indexed, err := Sentences()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(read) != len(indexed) {
+		t.Errorf("the index has %d sentences, the specification %d", len(indexed), len(read))
+	}
+	for i := range min(len(read), len(indexed)) {
+		if want, got := read[i].IndexLine(), indexed[i].IndexLine(); got != want || read[i].Revision != indexed[i].Revision {
+			t.Fatalf("sentence %d of the index is %q, want %q", i+1, got, want)
+		}
+	}
+}
+
 // sentence makes one of 2025-11-25.
-func sentence(sha, level, at, text string) Sentence {
+func sentence(sha, at, text string) Sentence {
 	page, section, _ := strings.Cut(at, "#")
-	return Sentence{Revision: schemas.R20251125, SHA: sha, Level: level, Page: page, Section: section, Text: text}
+	return Sentence{Revision: schemas.R20251125, SHA: sha, Levels: levelsIn(text), Page: page, Section: section, Text: text}
 }
 
 func TestAccountingFinds(t *testing.T) {
 	const a, b = "0123456789ab", "ba9876543210"
-	right := sentence(a, "MUST", "basic#requests", "It MUST be so.")
+	right := sentence(a, "basic#requests", "It MUST be so.")
 	cases := []struct {
 		name      string
 		excluded  string
@@ -63,20 +83,20 @@ func TestAccountingFinds(t *testing.T) {
 		open      int
 	}{
 		{"all is well", "", []Sentence{right}, "", 0},
-		{"unaccounted", "", []Sentence{right, sentence(b, "MAY", "basic", "It MAY.")}, "", 1},
-		{"unaccounted in one revision", "", []Sentence{right, {Revision: schemas.R20250618, SHA: a, Level: "MUST"}}, "", 1},
-		{"excluded", "- {sha: [ba9876543210], reason: definition, note: A choice.}\n", []Sentence{right, sentence(b, "MAY", "basic", "It MAY.")}, "", 0},
-		{"unknown in a requirement", "", []Sentence{sentence(b, "MUST", "basic#requests", "It MUST.")}, "f.yaml:1: A-B: 2025-11-25 has no sentence 0123456789ab", 1},
+		{"unaccounted", "", []Sentence{right, sentence(b, "basic", "It MAY.")}, "", 1},
+		{"unaccounted in one revision", "", []Sentence{right, {Revision: schemas.R20250618, SHA: a, Levels: []Level{Must}}}, "", 1},
+		{"excluded", "- {sha: [ba9876543210], reason: definition, note: A choice.}\n", []Sentence{right, sentence(b, "basic", "It MAY.")}, "", 0},
+		{"unknown in a requirement", "", []Sentence{sentence(b, "basic#requests", "It MUST.")}, "f.yaml:1: A-B: 2025-11-25 has no sentence 0123456789ab", 1},
 		{"unknown in an exclusion", "- {sha: [ba9876543210], reason: human, note: People.}\n", []Sentence{right}, "x.yaml:1: ba9876543210 is no sentence", 0},
-		{"level", "", []Sentence{sentence(a, "SHOULD", "basic#requests", "It SHOULD.")}, "level MUST, but no sentence of the clause says it (0123456789ab says SHOULD)", 0},
-		{"level of a later key word", "", []Sentence{sentence(a, "MAY", "basic#requests", "It MAY send and MUST receive.")}, "", 0},
-		{"REQUIRED is MUST", "", []Sentence{sentence(a, "REQUIRED", "basic#requests", "It is REQUIRED.")}, "", 0},
-		{"place", "", []Sentence{sentence(a, "MUST", "basic#responses", "It MUST.")}, "at basic#requests, but its sentences stand at basic#responses", 0},
+		{"level", "", []Sentence{sentence(a, "basic#requests", "It SHOULD.")}, "level MUST, but no sentence of the clause says it (0123456789ab says SHOULD)", 0},
+		{"level of a later key word", "", []Sentence{sentence(a, "basic#requests", "It MAY send and MUST receive.")}, "", 0},
+		{"REQUIRED is MUST", "", []Sentence{sentence(a, "basic#requests", "It is REQUIRED.")}, "", 0},
+		{"place", "", []Sentence{sentence(a, "basic#responses", "It MUST.")}, "at basic#requests, but its sentences stand at basic#responses", 0},
 		{"double", "- {sha: [0123456789ab], reason: human, note: People.}\n", []Sentence{right}, "x.yaml:1: 0123456789ab is excluded, but A-B (f.yaml:1) restates it", 0},
 		{"excluded twice", "- {sha: [ba9876543210], reason: human, note: People.}\n- {sha: [ba9876543210], reason: human, note: People.}\n",
-			[]Sentence{right, sentence(b, "MAY", "basic", "It MAY.")}, "x.yaml:2: ba9876543210 is already excluded at x.yaml:1", 0},
+			[]Sentence{right, sentence(b, "basic", "It MAY.")}, "x.yaml:2: ba9876543210 is already excluded at x.yaml:1", 0},
 		{"dangling", "- {sha: [ba9876543210], reason: duplicate, of: C-D, note: Said elsewhere.}\n",
-			[]Sentence{right, sentence(b, "MAY", "basic", "It MAY.")}, "x.yaml:1: of: there is no requirement C-D", 0},
+			[]Sentence{right, sentence(b, "basic", "It MAY.")}, "x.yaml:1: of: there is no requirement C-D", 0},
 	}
 	for _, k := range cases {
 		t.Run(k.name, func(t *testing.T) {
@@ -97,8 +117,8 @@ func TestAccountingWeakened(t *testing.T) {
 	c := excluding(t, strings.Replace(sound, "level: MUST, at: basic#requests, sha: [0123456789ab]",
 		"level: SHOULD, at: basic#requests, sha: [0123456789ab, ba9876543210]", 1), "")
 	got := Account(c, []Sentence{
-		sentence("0123456789ab", "SHOULD", "basic#requests", "It SHOULD."),
-		sentence("ba9876543210", "MUST", "basic#requests", "It MUST."),
+		sentence("0123456789ab", "basic#requests", "It SHOULD."),
+		sentence("ba9876543210", "basic#requests", "It MUST."),
 	})
 	if len(got.Levels) != 1 || !strings.Contains(got.Levels[0], "level SHOULD, but ba9876543210 says MUST: take the stronger") {
 		t.Errorf("it complains: %q", got.Levels)
@@ -145,7 +165,7 @@ func TestExclusionsRefused(t *testing.T) {
 func TestReadSentencesRefuses(t *testing.T) {
 	files := fstest.MapFS{}
 	for _, r := range schemas.Revisions() {
-		files[string(r)+".jsonl"] = &fstest.MapFile{Data: []byte(`{"sha":"0123456789ab","level":"MUST"}` + "\n")}
+		files[string(r)+".jsonl"] = &fstest.MapFile{Data: []byte(`{"sha":"0123456789ab","text":"It MUST."}` + "\n")}
 	}
 	if all, err := ReadSentences(files); err != nil || len(all) != len(schemas.Revisions()) || all[0].Revision != schemas.R20241105 {
 		t.Fatalf("got %v, %v", all, err)
