@@ -21,7 +21,7 @@ Exit codes: 0 conforms, 1 a MUST is broken or nothing could be judged,
 	}
 	root.AddCommand(
 		runCommand(s), checkCommand(s), recordCommand(s), bridgeCommand(s),
-		listCommand(s), explainCommand(s), lintCommand(s), schemaCommand(s), versionCommand(s), peerCommand(s),
+		listCommand(s), explainCommand(s), coverageCommand(s), lintCommand(s), schemaCommand(s), versionCommand(s), peerCommand(s),
 	)
 	return root
 }
