@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/scenarios"
+	"github.com/mcp-conform/mcp-conform/trace"
 )
 
 // say adds evidence on a requirement, if it applies to this conversation.
@@ -41,7 +42,11 @@ func (v *conversation) shows(x *entry) conformance.Evidence {
 	if x.HTTP != nil {
 		w = fmt.Sprintf("HTTP %d", x.HTTP.Status)
 	}
-	return conformance.Evidence{Event: x.Seq, Wire: w}
+	arrow := "-> "
+	if x.From == trace.Server {
+		arrow = "<- "
+	}
+	return conformance.Evidence{Event: x.Seq, Wire: arrow + w}
 }
 
 // pass says that the step itself was the check and that it went well.

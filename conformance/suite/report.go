@@ -99,7 +99,7 @@ func (p *plan) explain(f conformance.Evidence) string {
 	switch {
 	case q.Disputed != "":
 		word = "NOTE"
-	case !clause.Level.Mandatory():
+	case !p.counts(f):
 		word = "WARN"
 	}
 	head := []string{word}

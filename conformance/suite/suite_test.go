@@ -1,6 +1,8 @@
 package suite_test
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/onsi/ginkgo/v2"
@@ -8,12 +10,12 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance/suite"
 	"github.com/mcp-conform/mcp-conform/runner"
-	"github.com/mcp-conform/mcp-conform/schemas"
+	"github.com/mcp-conform/mcp-conform/scenarios"
 	"github.com/mcp-conform/mcp-conform/trace"
 )
 
 // The reference server in all revisions, over both transports.
-var _ = suite.Describe(suite.Config{Target: server()})
+var _ = suite.Describe(config())
 
 func TestSpecs(t *testing.T) {
 	gomega.RegisterFailHandler(ginkgo.Fail)
@@ -21,7 +23,28 @@ func TestSpecs(t *testing.T) {
 }
 
 func TestSubtests(t *testing.T) {
-	suite.Test(t, suite.Config{Target: server(), Revisions: []schemas.Revision{schemas.R20251125}})
+	c := config()
+	if os.Getenv(guest) == "" {
+		c.Transports = []trace.Transport{trace.Stdio} // TestSpecs holds all the others
+	}
+	suite.Test(t, c)
 }
 
-func server() runner.Target { return runner.Target{Role: trace.Server, Builtin: true} }
+// The two tests above are also run by the tests of this package, in a process of
+// their own, against targets that do not pass. These variables tell them which.
+const (
+	guest         = "MCP_CONFORM_TEST_GUEST"
+	faultsOf      = "MCP_CONFORM_TEST_FAULTS"
+	commandOf     = "MCP_CONFORM_TEST_COMMAND"
+	scenariosFrom = "MCP_CONFORM_TEST_SCENARIOS"
+)
+
+func config() suite.Config {
+	c := suite.Config{Target: runner.Target{Role: trace.Server, Builtin: true}, Should: true}
+	c.Target.Faults = strings.Fields(os.Getenv(faultsOf))
+	if command := os.Getenv(commandOf); command != "" {
+		c.Target = runner.Target{Role: trace.Server, Command: []string{command}}
+	}
+	c.Scenarios = scenarios.Filter{IDs: strings.Fields(os.Getenv(scenariosFrom))}
+	return c
+}
