@@ -29,6 +29,7 @@ func (f *file) checks() map[string]check {
 		"output-schema": f.checkSchema(Output),
 		"mcp-headers":   checkHeaders,
 		"enum-names":    checkEnumNames,
+		"form-required": checkFormRequired,
 	}
 }
 
@@ -72,6 +73,20 @@ func checkEnumNames(_ Revision, value any) []fault {
 		return nil
 	}
 	return []fault{{"/enumNames", fmt.Sprintf("%d names, one for each value", len(values)), ""}}
+}
+
+// checkFormRequired wants a form to require only the fields that it has.
+func checkFormRequired(_ Revision, value any) []fault {
+	form, _ := value.(map[string]any)
+	required, _ := form["required"].([]any)
+	fields, _ := form["properties"].(map[string]any)
+	var faults []fault
+	for i, name := range required {
+		if text, ok := name.(string); ok && fields[text] == nil {
+			faults = append(faults, fault{fmt.Sprintf("/required/%d", i), "a field of the form", ""})
+		}
+	}
+	return faults
 }
 
 // checkError carries faults through the validator.

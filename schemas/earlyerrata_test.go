@@ -70,6 +70,8 @@ func earlyRemarks() []remark {
 		{"L29", c, "ElicitResult", `{"action":"decline","content":{}}`},
 		{"L30", c, "EnumSchema", `{"type":"string","enum":["a"],"enumNames":["A","B"]}`},
 		{"L31", c, "ElicitRequest", `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{},"additionalProperties":false}}}`},
+		{"L31", c, "ElicitRequest", `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a","b"]}}}`},
+		{"L31", []Revision{R20251125, R20260728}, "ElicitRequestFormParams", `{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a","b"]}}`},
 		{"L33", abc, "ReadResourceResult", `{"contents":[{"uri":"a:b","text":"t","blob":""}]}`},
 		{"L33", abc, "EmbeddedResource", `{"type":"resource","resource":{"uri":"a:b","text":"t","blob":""}}`},
 		{"L34", abc, "Tool", `{"name":"","inputSchema":{"type":"object"}}`},
