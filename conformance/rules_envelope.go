@@ -80,7 +80,7 @@ func encoding(o *Observation) {
 		o.Untested("ENVELOPE-UTF8", o.From(), "the capture holds messages written anew, not the bytes on the wire")
 	case o.Message != nil:
 		o.Check(problem(o.Message, schemas.InvalidUTF8) == nil, "ENVELOPE-UTF8", o.From(), notUTF8)
-	case o.Event.Kind == trace.KindNoise && !utf8.Valid(o.Event.Data) && looksLikeMessage(o.Event.Data):
+	case o.Event.Kind == trace.KindNoise && o.Event.Note == "" && !utf8.Valid(o.Event.Data) && looksLikeMessage(o.Event.Data):
 		o.Fail("ENVELOPE-UTF8", o.From(), notUTF8)
 	}
 }

@@ -56,7 +56,7 @@ var spreadMessage = Fault{Detail: "a message is spread over several lines", Want
 
 func (l *lines) noise(o *Observation, requirement string) {
 	text := strings.TrimSpace(string(o.Event.Data))
-	if text == "" {
+	if text == "" || o.Event.Note != "" { // only part of it was kept, which says nothing of the whole
 		return
 	}
 	side, cause := o.From(), ""

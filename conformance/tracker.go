@@ -161,6 +161,9 @@ func (j *Judge) other(c *connection, x *Exchange, e *trace.Event) {
 		}
 	}
 	s := j.sessionOf(c, x)
+	if e.Kind == trace.KindNoise && e.Note != "" {
+		s.Partial = true // it may have been a request, or an answer
+	}
 	j.run(&Observation{Event: e, Session: s, Exchange: x, Revision: s.judgedAs(), judge: j})
 }
 

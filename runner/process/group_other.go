@@ -15,6 +15,9 @@ func ownGroup(*exec.Cmd) {}
 // Terminates reports whether a signal asks a program to end.
 func Terminates(s os.Signal) bool { return s == os.Interrupt || s == os.Kill }
 
+// SignalName returns a signal's name.
+func SignalName(s os.Signal) string { return s.String() }
+
 func signalGroup(p *os.Process, sig os.Signal) error { return p.Signal(sig) }
 
 func members(int) int { return 0 }

@@ -67,12 +67,13 @@ func exitOf(s *os.ProcessState, err error) Exit {
 		return Exit{How: "error", Err: err}
 	}
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
-		return Exit{How: "signal", Signal: signalName(w.Signal())}
+		return Exit{How: "signal", Signal: SignalName(w.Signal())}
 	}
 	return Exit{How: "exit", Code: s.ExitCode()}
 }
 
-func signalName(s syscall.Signal) string {
+// SignalName returns a signal's name as in SIGTERM.
+func SignalName(s os.Signal) string {
 	switch s {
 	case syscall.SIGHUP:
 		return "SIGHUP"
@@ -105,5 +106,8 @@ func signalName(s syscall.Signal) string {
 	case syscall.SIGUSR2:
 		return "SIGUSR2"
 	}
-	return fmt.Sprintf("signal %d", int(s))
+	if n, ok := s.(syscall.Signal); ok {
+		return fmt.Sprintf("signal %d", int(n))
+	}
+	return s.String()
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,9 +57,9 @@ type session struct {
 	interrupted bool          // a signal or the context has asked the server to end
 	over        atomic.Bool   // the server has ended: what happens to the client's input is our doing
 
-	mu      sync.Mutex
-	asked   time.Time // when the server was first asked to end
-	askedBy string
+	mu    sync.Mutex
+	asked time.Time // when the server was first asked to end
+	how   []string  // what it was asked by
 }
 
 // Signals returns what to set [Stdio.Signals] to in a program that does nothing
@@ -228,7 +229,7 @@ func (s *session) attend(ctx context.Context) process.Exit {
 
 func (s *session) pass(sig os.Signal) {
 	if process.Terminates(sig) {
-		s.ask(sig.String())
+		s.ask(process.SignalName(sig))
 		s.interrupted = true
 	}
 	s.server.Signal(sig) // a server that it does not reach has ended
@@ -237,9 +238,10 @@ func (s *session) pass(sig os.Signal) {
 func (s *session) ask(by string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asked.IsZero() {
-		s.asked, s.askedBy = time.Now(), by
+	if len(s.how) == 0 {
+		s.asked = time.Now()
 	}
+	s.how = append(s.how, by)
 }
 
 // finish waits until everything that the server wrote has been passed on. A
@@ -292,12 +294,12 @@ func (s *session) end(exit process.Exit) *trace.End {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := exit.End()
-	if s.asked.IsZero() || s.asked.After(exit.Time) {
+	if len(s.how) == 0 || s.asked.After(exit.Time) {
 		e.After = 0
 		return e
 	}
 	e.After = max(1, exit.Time.Sub(s.asked))
-	detail := "asked to end by " + s.askedBy
+	detail := "asked to end by " + strings.Join(s.how, ", then ")
 	if e.Detail != "" {
 		detail += "; " + e.Detail
 	}

@@ -271,7 +271,7 @@ func TestStdioSignalsArePassedOn(t *testing.T) {
 	<-out
 	<-errs
 	end := r.events.list[len(r.events.list)-1].End
-	g.Expect(end.Detail).To(Equal("asked to end by terminated"))
+	g.Expect(end.Detail).To(Equal("asked to end by SIGTERM"))
 	g.Expect(end.After).To(BeNumerically(">", 0))
 }
 
