@@ -324,6 +324,22 @@ func (t *talk) take(ctx context.Context, p packet) {
 	}
 }
 
+// settled waits until the server's requests are answered, for a moment at most.
+func (t *talk) settled(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		t.working.Wait()
+	}()
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
 // settle hands an answer to the call that waits for it; late ones are ignored.
 func (t *talk) settle(id string, a answerOrError) {
 	t.mu.Lock()

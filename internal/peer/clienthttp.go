@@ -28,6 +28,7 @@ func (c *Client) RunHTTP(ctx context.Context, url string) error {
 	if err == nil {
 		err = t.tour(ctx)
 	}
+	t.settled(ctx)
 	err = errors.Join(err, l.close(ctx))
 	stop()
 	l.open.Wait()

@@ -29,6 +29,7 @@ func (c *Client) RunStdio(ctx context.Context, in io.Reader, out io.WriteCloser)
 	if err == nil {
 		err = t.tour(ctx)
 	}
+	t.settled(ctx)
 	err = errors.Join(err, l.close(ctx))
 	t.working.Wait()
 	return err

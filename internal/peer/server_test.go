@@ -524,23 +524,6 @@ func TestAStreamIsTakenUpWhereItBrokeOff(t *testing.T) {
 	}
 }
 
-func TestLeavingCancelsInTheStatelessEraOnly(t *testing.T) {
-	url := serveHTTP(t, peer.Options{})
-	ctx, leave := context.WithCancel(t.Context())
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"test_slow_tool","arguments":{"milliseconds":60000},` + strings.Replace(stateless, "{", `{"progressToken":1,`, 1) + `}}`
-	r, _ := http.NewRequestWithContext(ctx, "POST", url, strings.NewReader(body))
-	r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
-		"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"test_slow_tool"}}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leave()
-	resp.Body.Close()
-	// That the server can be closed at once, which waits for calls, shows that the
-	// call has ended: see the clean-up of serveHTTP. Nothing else can tell.
-}
-
 func TestHTTPWithSSE(t *testing.T) {
 	g := NewWithT(t)
 	url := strings.TrimSuffix(serveHTTP(t, peer.Options{}), "/mcp")
