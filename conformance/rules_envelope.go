@@ -237,14 +237,14 @@ func params(o *Observation) {
 // that sender could have called for it.
 type unansweredNotifications struct {
 	pending map[trace.Side]int64 // Seq of a notification that nothing followed yet
-	unclear map[trace.Side]bool  // the sender has sent something unreadable
+	unclear map[trace.Side]bool  // the sender has sent something unreadable, or under an id that none can repeat
 }
 
 func (u *unansweredNotifications) Observe(o *Observation) {
 	if o.Event == nil {
 		return
 	}
-	if o.Event.Kind == trace.KindNoise || o.is(schemas.Invalid) {
+	if o.Event.Kind == trace.KindNoise || o.is(schemas.Invalid) || o.Message != nil && problem(o.Message, schemas.NullID, schemas.BadID) != nil {
 		u.note(&u.unclear, o.From())
 	}
 	if o.Exchange != nil {

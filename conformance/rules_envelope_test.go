@@ -62,6 +62,11 @@ func envelopeCases() []ruleCase {
 			open 2025-11-25
 			->! {"id":
 			<- {"id":null,"error":{"code":-32700,"message":"parse error"}}`, "!ENVELOPE-NOTIFICATION-UNANSWERED@server -STDIO-STDIN-MESSAGES-ONLY"},
+		{"an error without id answers a request whose id is null", `stdio
+			open 2025-11-25
+			-> {"id":null,"method":"ping"}
+			-> {"method":"notifications/roots/list_changed"}
+			<- {"error":{"code":-32600,"message":"an id is a string or an integer"}}`, "!ENVELOPE-NOTIFICATION-UNANSWERED@server -IDS-NOT-NULL@client -LIFECYCLE-CLIENT-CAPABILITIES-RESPECTED"},
 		{"an unanswered notification", `stdio
 			open 2025-11-25
 			-> {"id":1,"method":"ping"}
@@ -207,7 +212,6 @@ func idCases() []ruleCase {
 			POST
 			-> {"id":1,"method":"ping"}
 			200 sse
-			event e0
 			event e1 {"id":1,"result":{}}
 			end client
 			GET Last-Event-ID=e0

@@ -19,8 +19,9 @@ func httpRules() []ruleEntry {
 		plain(onHTTP(streamEnd), "HTTP-STREAM-HOLDS-RESPONSE", "HTTP-STREAM-ENDS"),
 		plain(onHTTP(sessionID), "HTTP-SESSION-ID-CHARACTERS", "HTTP-SESSION-ID-SENT", "HTTP-SESSION-ENDED-404", "HTTP-SESSION-DELETED"),
 		plain(onHTTP(versionHeader), "HTTP-VERSION-HEADER", "HTTP-VERSION-HEADER-NEGOTIATED"),
-		stateful(func() Rule { return &endpoint{} }, "HTTP-ENDPOINT"),
+		stateful(func() Rule { return &eventIDs{} }, "HTTP-EVENT-IDS-UNIQUE"),
 		stateful(func() Rule { return &broadcasts{} }, "HTTP-NO-BROADCAST"),
+		stateful(func() Rule { return &endpointEvent{} }, "SSE-ENDPOINT-FIRST"),
 	}
 }
 
@@ -136,8 +137,7 @@ func contentType(o *Observation) {
 
 // getStream: a GET opens a stream or gets 405 (basic/transports, listening). A
 // request that lacks what a server may insist on can be refused with 400, 404 or
-// 406; a second stream with 409; one that cannot be resumed as the server
-// sees fit.
+// 406; a second stream with 409.
 func getStream(o *Observation) {
 	x := o.Exchange
 	if !o.head(trace.Server) || x.method() != "GET" || o.Session.Modern || !atEndpoint(o) || o.Session.EndedAt != 0 {
@@ -148,7 +148,7 @@ func getStream(o *Observation) {
 	_, session := x.header("Mcp-Session-Id")
 	version, hasVersion := x.header("MCP-Protocol-Version")
 	excused := !accepts(v)["text/event-stream"] || o.Session.ID != "" && !session || o.Session.Partial ||
-		hasVersion && version != string(o.Session.Revision) || o.Session.Stage != Operational || x.resumes()
+		hasVersion && version != string(o.Session.Revision) || o.Session.Stage != Operational
 	switch {
 	case status == 405 || status == 200 && x.mediaType() == "text/event-stream":
 		o.Pass("HTTP-GET-STREAM-OR-405", trace.Server)
@@ -232,7 +232,10 @@ func sessionID(o *Observation) {
 		if s.ID == "" || s.IDSince == 0 || x.Since < s.IDSince {
 			return
 		}
-		id, _ := x.header("Mcp-Session-Id")
+		id, ok := x.header("Mcp-Session-Id")
+		if !ok && crossing(o) {
+			return
+		}
 		o.Check(id == s.ID, "HTTP-SESSION-ID-SENT", trace.Client, Fault{
 			Detail: "a request after initialize does not carry the session id", Want: "Mcp-Session-Id: the id that the server gave", Got: quoteOr(id, "absent"),
 		})
@@ -240,6 +243,12 @@ func sessionID(o *Observation) {
 			o.Pass("HTTP-SESSION-DELETED", trace.Client)
 		}
 	}
+}
+
+// crossing reports whether a message may have crossed the answer to initialize on
+// its way: until the client says that it has read it, nothing shows that it has.
+func crossing(o *Observation) bool {
+	return o.Message != nil && o.Session.Stage == Answered && o.Message.Method != "notifications/initialized"
 }
 
 // versionHeader: after initialize every request says the negotiated version
@@ -252,6 +261,9 @@ func versionHeader(o *Observation) {
 		return
 	}
 	v, ok := x.header("MCP-Protocol-Version")
+	if !ok && crossing(o) {
+		return
+	}
 	o.Check(ok && v != "", "HTTP-VERSION-HEADER", trace.Client, Fault{
 		Detail: "a request after initialize has no MCP-Protocol-Version header", Want: "MCP-Protocol-Version: " + string(s.Revision), Got: "absent",
 	})
@@ -259,6 +271,43 @@ func versionHeader(o *Observation) {
 		o.Check(v == string(s.Revision), "HTTP-VERSION-HEADER-NEGOTIATED", trace.Client, Fault{
 			Detail: "the MCP-Protocol-Version header is not the negotiated version", Want: "MCP-Protocol-Version: " + string(s.Revision), Got: clip(v),
 		})
+	}
+}
+
+// eventIDs: the ids of events are unique in a session (basic/transports,
+// resumability). A resumed stream repeats events under their ids.
+type eventIDs struct {
+	seen   map[string]bool
+	queue  []string
+	broken bool
+}
+
+// mostEventIDs bounds the ids that are remembered.
+const mostEventIDs = 8192
+
+func (e *eventIDs) Observe(o *Observation) {
+	if o.End && len(e.seen) > 1 && !e.broken {
+		o.Pass("HTTP-EVENT-IDS-UNIQUE", trace.Server)
+	}
+	if o.Event == nil || o.Event.SSE == nil || o.Event.SSE.ID == nil || *o.Event.SSE.ID == "" || o.InBatch ||
+		o.From() != trace.Server || o.Exchange == nil || o.Exchange.resumes() {
+		return
+	}
+	id := *o.Event.SSE.ID
+	if e.seen[id] {
+		e.broken = true
+		o.Fail("HTTP-EVENT-IDS-UNIQUE", trace.Server, Fault{
+			Detail: "two events of a session have the same id", Want: "another id", Got: clip(id),
+		})
+		return
+	}
+	if e.seen == nil {
+		e.seen = map[string]bool{}
+	}
+	e.seen[id] = true
+	if e.queue = append(e.queue, id); len(e.queue) > mostEventIDs {
+		delete(e.seen, e.queue[0])
+		e.queue = e.queue[1:]
 	}
 }
 
@@ -288,4 +337,19 @@ func (b *broadcasts) Observe(o *Observation) {
 			Detail: "a request is sent on two streams", Want: "one stream", Got: clip(o.Message.Method) + " on another stream as well",
 		})
 	}
+}
+
+// endpointEvent: HTTP+SSE begins with an endpoint event (2024-11-05
+// basic/transports). Its data may be relative.
+type endpointEvent struct{ done bool }
+
+func (e *endpointEvent) Observe(o *Observation) {
+	if e.done || o.Session.Transport != trace.HTTPSSE || o.Event == nil || o.From() != trace.Server ||
+		o.Event.SSE == nil || o.Event.SSE.Comment || o.Session.Partial {
+		return
+	}
+	e.done = true
+	o.Check(o.Event.SSE.Event == "endpoint" && len(o.Event.Data) > 0, "SSE-ENDPOINT-FIRST", trace.Server, Fault{
+		Detail: "the first event is not the endpoint", Want: "event: endpoint, with a URI", Got: "event: " + quoteOr(o.Event.SSE.Event, "message"),
+	})
 }

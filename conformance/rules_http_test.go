@@ -32,6 +32,10 @@ func httpCases() []ruleCase {
 			`<- {"method":"notifications/cancelled","params":{"requestId":1,"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}` + "\nend", "!HTTP-STREAM-ENDS"},
 		{"a stream that goes on", "http\nopen 2025-11-25\nPOST\n" + ping + "200 sse\n<- {\"id\":1,\"result\":{}}\n<- {\"method\":\"notifications/x\"}", "-HTTP-STREAM-ENDS"},
 		{"a session id with a space", "http\nPOST\n" + initializeLine + "200 json Mcp-Session-Id=\u00e9\n" + initializedLine + "end", "-HTTP-SESSION-ID-CHARACTERS"},
+		{"a cancellation that crosses the answer to initialize", "http\nPOST\n" + initializeLine + "200 json Mcp-Session-Id=s1\n" + initializedLine + "end\n" +
+			`POST -Mcp-Session-Id -MCP-Protocol-Version
+			-> {"method":"notifications/cancelled","params":{"requestId":0}}
+			accepted`, "!HTTP-SESSION-ID-SENT !HTTP-VERSION-HEADER"},
 		{"the session id forgotten", "http\nopen 2025-11-25\nPOST -Mcp-Session-Id\n" + ping + "400\nend", "-HTTP-SESSION-ID-SENT"},
 		{"a session that has ended", "http\nopen 2025-11-25\nDELETE\n204\nend\nPOST\n" + ping + "404\nend", "+HTTP-SESSION-ENDED-404 +HTTP-SESSION-DELETED"},
 		{"a session that lives on", "http\nopen 2025-11-25\nDELETE\n200\nend\nPOST\n" + ping + pong, "-HTTP-SESSION-ENDED-404"},
@@ -42,7 +46,7 @@ func httpCases() []ruleCase {
 		{"one event id twice", "http\nopen 2025-11-25\nPOST\n" + ping + "200 sse\nevent e1\nevent e1 {\"id\":1,\"result\":{}}\nend", "-HTTP-EVENT-IDS-UNIQUE"},
 		{"one request on two streams", "http\nopen 2025-11-25 client={\"roots\":{}}\nGET@a\n200 sse\nGET@b\n200 sse\n@a\n<- {\"id\":1,\"method\":\"roots/list\"}\n@b\n<- {\"id\":1,\"method\":\"roots/list\"}", "-HTTP-NO-BROADCAST !IDS-NOT-IN-FLIGHT"},
 		{"one request on one of two streams", "http\nopen 2025-11-25 client={\"roots\":{}}\nGET@a\n200 sse\nGET@b\n200 sse\n@a\n<- {\"id\":1,\"method\":\"roots/list\"}", "+HTTP-NO-BROADCAST"},
-		{"HTTP+SSE begins with its endpoint", "sse\nGET@g\n200 sse\n@g\nendpoint /messages?session=1\nopen 2024-11-05", "+SSE-ENDPOINT-FIRST +SSE-POST-TO-ENDPOINT +SSE-ENDPOINTS"},
+		{"HTTP+SSE begins with its endpoint", "sse\nGET@g\n200 sse\n@g\nendpoint /messages?session=1\nopen 2024-11-05", "+SSE-ENDPOINT-FIRST"},
 		{"HTTP+SSE begins otherwise", "sse\nGET@g\n200 sse\n@g\nevent 1 {\"method\":\"notifications/x\"}", "-SSE-ENDPOINT-FIRST"},
 		{"a capture without heads", "http lacks=headers revision=2025-11-25\nPOST -Accept\n" + ping + "200\n<- {\"id\":1,\"result\":{}}\nend", "!HTTP-POST-ACCEPT !HTTP-REQUEST-CONTENT-TYPE"},
 	}

@@ -97,7 +97,7 @@ func (o *onlooker) overPipes(ctx context.Context, s *peer.Server, c *peer.Client
 	end := trace.End{How: "exit"}
 	patience := time.AfterFunc(2*time.Second, quit) // a faulty server may not leave by itself
 	if <-served; serving.Err() != nil {
-		end = trace.End{How: "signal", Signal: "killed"}
+		end = trace.End{How: "signal", Signal: "SIGTERM"}
 	}
 	patience.Stop()
 	fromServer.Close()

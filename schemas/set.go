@@ -159,14 +159,11 @@ func (s *Set) ValidateValue(rev Revision, definition string, instance any) ([]Vi
 	if err != nil {
 		return nil, err
 	}
-	c, err := f.compileBoth(definition)
+	sch, err := f.compile(definition)
 	if err != nil {
 		return nil, err
 	}
-	if c.acceptor.accept(instance, 0) {
-		return nil, nil
-	}
-	return f.explain(c.schema.Validate(instance), instance)
+	return f.explain(sch.Validate(instance), instance)
 }
 
 // file returns the schemas of one name, reading them at the first call.
@@ -198,8 +195,7 @@ type file struct {
 
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
-	compiled map[string]compiled
-	accept   acceptors
+	compiled map[string]*jsonschema.Schema
 }
 
 func (f *file) load(o Options) error {
@@ -223,7 +219,7 @@ func (f *file) load(o Options) error {
 	if err := f.amend(o); err != nil {
 		return err
 	}
-	f.compiled, f.accept = map[string]compiled{}, acceptors{}
+	f.compiled = map[string]*jsonschema.Schema{}
 	f.compiler = f.newCompiler(o)
 	return nil
 }

@@ -56,6 +56,12 @@ func clientEnvelopeFaults() []Fault {
 			edit: when(saying("tools/call"), param("name", nil))},
 		{Name: "meta-key-name", Breaks: "The name of a _meta key begins with a hyphen.", Requirements: []string{"META-KEY-NAME"}, Since: r2506,
 			edit: when(firstList, func(m *sent) { withRequestMeta(m, "com.example/-key", true) })},
+		{Name: "meta-key-prefix", Breaks: "A _meta key has a prefix that begins with a digit.", Requirements: []string{"META-KEY-PREFIX"}, Since: r2506,
+			edit: when(firstList, func(m *sent) { withRequestMeta(m, "1.example/key", true) })},
+		{Name: "notification-with-id", Breaks: "A notification has an id.", Requirements: []string{"ENVELOPE-NOTIFICATION-NO-ID"}, Until: modern,
+			edit: when(firstList, before(request("note", "notifications/roots/list_changed", nil)))},
+		{Name: "notification-meta-number", Breaks: "The _meta of a notification is a number.", Requirements: []string{"SCHEMA-NOTIFICATION"}, Until: modern,
+			edit: when(firstList, before(notification("notifications/roots/list_changed", obj{"_meta": 5})))},
 		{Name: "batch-empty", Breaks: "The client sends an empty batch.", Requirements: []string{"BATCH-SHAPE"}, Since: r2503, Until: r2506,
 			edit: when(firstList, before([]any{}))},
 	}
@@ -179,7 +185,7 @@ func clientUtilityFaults() []Fault {
 func clientStdioFaults() []Fault {
 	return []Fault{
 		{Name: "noise-on-stdin", Breaks: "The client writes what is no message to the server's standard input.", Requirements: []string{"STDIO-STDIN-MESSAGES-ONLY"}, Transports: overStdio()},
-		{Name: "pretty-printed", Breaks: "A message spreads over several lines.", Requirements: []string{"STDIO-ONE-LINE"}, Transports: overStdio(),
+		{Name: "pretty-printed", Breaks: "A message spreads over several lines.", Requirements: []string{"STDIO-ONE-LINE", "CANCEL-OWN-REQUEST"}, Transports: overStdio(),
 			edit: when(firstList, func(m *sent) {
 				if m.transport == trace.Stdio {
 					var b bytes.Buffer

@@ -56,8 +56,10 @@ func envelopeFaults() []Fault {
 					m.after = append(m.after, obj{"jsonrpc": "2.0", "id": nil, "error": obj{"code": codeMethodNotFound, "message": "there is no such method"}})
 				}
 			}},
-		{Name: "params-array", Breaks: "The params of a notification are an array.", Requirements: []string{"ENVELOPE-PARAMS-OBJECT"},
+		{Name: "params-array", Breaks: "The params of a notification are an array.", Requirements: []string{"ENVELOPE-PARAMS-OBJECT", "HTTP-STREAM-RELATED"},
 			edit: when(saying("notifications/progress"), whole("params", []any{1}))},
+		{Name: "batch-empty", Breaks: "The server sends an empty batch.", Requirements: []string{"BATCH-SHAPE"}, Since: r2503, Until: r2506,
+			edit: when(isProbe, before([]any{}))},
 		{Name: "batch-refused", Breaks: "The server does not take a batch.", Requirements: []string{"BATCH-RECEIVED"}, Since: r2503, Until: r2506},
 		{Name: "content-missing", Breaks: "The result of a tool has no content.", Requirements: []string{"SCHEMA-RESULT", "TOOLS-CALL-RESULT"},
 			edit: when(isProbe, member("content", nil))},
@@ -102,7 +104,7 @@ func idFaults() []Fault {
 			edit: when(isProbe, before(request(nil, "ping", nil)))},
 		{Name: "fraction-id", Breaks: "A request of the server has the id 1.5.", Requirements: []string{"IDS-STRING-OR-INTEGER"}, Until: modern,
 			edit: when(isProbe, before(request(1.5, "ping", nil)))},
-		{Name: "reused-id", Breaks: "The server uses the id of a request twice.", Requirements: []string{"IDS-NOT-REUSED"}, Until: modern,
+		{Name: "reused-id", Breaks: "The server uses the id of a request twice.", Requirements: []string{"IDS-NOT-REUSED", "HTTP-NO-BROADCAST"}, Until: modern,
 			edit: func(m *sent) {
 				if resultOf("tools/call")(m) || resultOf("tools/list")(m) {
 					m.before = append(m.before, request("again", "ping", nil))
@@ -147,11 +149,13 @@ func handshakeFaults() []Fault {
 					m.result()["protocolVersion"] = string(r2024)
 				}
 			})},
-		{Name: "request-before-initialized", Breaks: "The server sends a request before the client has said that it is initialized.", Requirements: []string{"LIFECYCLE-SERVER-WAITS"}, Until: modern, Transports: overStdio(),
+		{Name: "request-before-initialized", Breaks: "The server sends a request before the client has said that it is initialized.", Requirements: []string{"LIFECYCLE-SERVER-WAITS", "TOOLS-CALL-RESULT"}, Until: modern, Transports: overStdio(),
 			edit: when(resultOf("initialize"), func(m *sent) {
 				caps, _ := m.request.object("capabilities")
 				if _, has := caps["sampling"]; has && m.transport == trace.Stdio {
-					m.after = append(m.after, request("early", "sampling/createMessage", obj{
+					// Before its answer: a quick client has said that it is initialized
+					// before it sees what follows the answer.
+					m.before = append(m.before, request("early", "sampling/createMessage", obj{
 						"messages": []any{obj{"role": "user", "content": textBlock("Are you ready?")}}, "maxTokens": 1,
 					}))
 				}
@@ -202,6 +206,8 @@ func capabilityFaults() []Fault {
 			edit: when(saying("sampling/createMessage"), param("tools", []any{obj{"name": "look", "inputSchema": obj{"type": "object"}}}))},
 		{Name: "max-tokens-missing", Breaks: "A sampling request does not say how many tokens may be sampled.", Requirements: []string{"SAMPLING-MAX-TOKENS"}, Until: modern,
 			edit: when(saying("sampling/createMessage"), param("maxTokens", nil))},
+		{Name: "sampling-messages-text", Breaks: "The messages of a sampling request are one text.", Requirements: []string{"SCHEMA-REQUEST"}, Until: modern,
+			edit: when(saying("sampling/createMessage"), param("messages", "hello"))},
 	}
 	for _, c := range []struct{ capability, requirement string }{
 		{"tools", "TOOLS-DECLARED"}, {"prompts", "PROMPTS-DECLARED"}, {"resources", "RESOURCES-DECLARED"}, {"completions", "COMPLETIONS-DECLARED"},
@@ -293,6 +299,8 @@ func toolFaults() []Fault {
 			edit: extraTool(obj{"name": "odd_tool"})},
 		{Name: "input-schema-invalid", Breaks: "The input schema of a tool is no valid JSON Schema.", Requirements: []string{"TOOLS-INPUT-SCHEMA"},
 			edit: extraTool(obj{"name": "odd_tool", "inputSchema": obj{"type": "object", "properties": obj{"a": obj{"type": "nonsense"}}}})},
+		{Name: "header-annotation-invalid", Breaks: "A parameter is mirrored into a header whose name has spaces.", Requirements: []string{"TOOLS-HEADER-ANNOTATIONS"}, Since: modern,
+			edit: extraTool(obj{"name": "odd_tool", "inputSchema": obj{"type": "object", "properties": obj{"a": obj{"type": "string", "x-mcp-header": "no header name"}}}})},
 		{Name: "output-schema-invalid", Breaks: "The output schema of a tool is no valid JSON Schema.", Requirements: []string{"TOOLS-OUTPUT-SCHEMA"}, Since: r2506,
 			edit: extraTool(obj{"name": "odd_tool", "inputSchema": object, "outputSchema": obj{"type": "object", "properties": obj{"a": obj{"type": "nonsense"}}}})},
 		{Name: "structured-content-missing", Breaks: "A tool with an output schema returns no structured content.", Requirements: []string{"TOOLS-STRUCTURED-PRESENT"}, Since: r2506,
@@ -317,11 +325,11 @@ func toolFaults() []Fault {
 func utilityFaults() []Fault {
 	progress := saying("notifications/progress")
 	return []Fault{
-		{Name: "progress-unknown-token", Breaks: "Progress is told for a token that no request gave.", Requirements: []string{"PROGRESS-TOKEN-ACTIVE"},
+		{Name: "progress-unknown-token", Breaks: "Progress is told for a token that no request gave.", Requirements: []string{"PROGRESS-TOKEN-ACTIVE", "HTTP-STREAM-RELATED"},
 			edit: when(progress, param("progressToken", "nobody's token"))},
 		{Name: "progress-not-increasing", Breaks: "The progress value does not grow.", Requirements: []string{"PROGRESS-INCREASES"},
 			edit: when(progress, param("progress", 50))},
-		{Name: "progress-after-end", Breaks: "Progress is told after the request was answered.", Requirements: []string{"PROGRESS-STOPS"},
+		{Name: "progress-after-end", Breaks: "Progress is told after the request was answered.", Requirements: []string{"PROGRESS-STOPS", "HTTP-STREAM-ENDS"},
 			edit: when(calling("test_tool_with_progress"), func(m *sent) {
 				meta, _ := m.request.object("_meta")
 				if token, ok := meta["progressToken"]; ok {
@@ -335,7 +343,7 @@ func utilityFaults() []Fault {
 			edit: when(isProbe, before(notification("notifications/cancelled", obj{"requestId": "never made"})))},
 		{Name: "cancels-no-subscription", Breaks: "The server cancels what is no subscription.", Requirements: []string{"CANCEL-SERVER-LISTEN-ONLY"}, Since: modern,
 			edit: when(isProbe, before(notification("notifications/cancelled", obj{"requestId": "never made"})))},
-		{Name: "late-cancellation-answered", Breaks: "A cancellation of an unknown request is answered with an error.", Requirements: []string{"CANCEL-UNKNOWN-IGNORED"}, Transports: overStdio(),
+		{Name: "late-cancellation-answered", Breaks: "A cancellation of an unknown request is answered with an error.", Requirements: []string{"CANCEL-UNKNOWN-IGNORED", "ENVELOPE-NOTIFICATION-UNANSWERED"}, Transports: overStdio(),
 			edit: when(heard("notifications/cancelled"), after(failure(nil, invalidParams("there is no such request"))))},
 	}
 }
@@ -403,7 +411,7 @@ func httpFaults() []Fault {
 		{Name: "bad-version-header-accepted", Breaks: "An unsupported MCP-Protocol-Version is accepted.", Requirements: []string{"HTTP-VERSION-HEADER-INVALID"}, Since: r2506, Until: modern},
 		{Name: "version-header-required", Breaks: "A request without MCP-Protocol-Version is refused.", Requirements: []string{"HTTP-VERSION-HEADER-ABSENT"}, Since: r2506, Until: modern},
 		{Name: "event-ids-repeated", Breaks: "The ids of events repeat from stream to stream.", Requirements: []string{"HTTP-EVENT-IDS-UNIQUE"}, Since: r2503, Until: modern},
-		{Name: "broadcast", Breaks: "A notification is sent on two streams.", Requirements: []string{"HTTP-NO-BROADCAST"}, Since: r2503, Until: modern},
+		{Name: "broadcast", Breaks: "A notification is sent on two streams.", Requirements: []string{"HTTP-NO-BROADCAST", "PROGRESS-INCREASES"}, Since: r2503, Until: modern},
 		{Name: "foreign-replay", Breaks: "A resumed stream repeats messages of other streams.", Requirements: []string{"HTTP-NO-FOREIGN-REPLAY"}, Since: r2503, Until: modern},
 		{Name: "origin-unchecked", Breaks: "The Origin header is not validated.", Requirements: []string{"HTTP-ORIGIN-VALIDATED", "HTTP-ORIGIN-403"}, Since: r2503},
 		{Name: "origin-400", Breaks: "A request with an invalid Origin is answered with status 400.", Requirements: []string{"HTTP-ORIGIN-403"}, Since: r2511,
@@ -436,8 +444,13 @@ func statelessFaults() []Fault {
 		{Name: "unsupported-version-accepted", Breaks: "A request in a version that the server does not implement is served.", Requirements: []string{"VERSION-UNSUPPORTED", "VERSION-UNSUPPORTED-400", "DISCOVER-VERSIONS"}},
 		{Name: "versions-not-listed", Breaks: "The error for an unsupported version does not list the supported ones.", Requirements: []string{"VERSION-UNSUPPORTED"},
 			edit: when(refusing(codeVersion, ""), func(m *sent) { delete(m.msg["error"].(obj), "data") })},
+		{Name: "missing-capability-unnamed", Breaks: "The error for an undeclared capability names it in the wrong form.", Requirements: []string{"CAPABILITY-MISSING", "SCHEMA-ERROR"},
+			edit: when(refusing(codeMissingCapability, "needs a capability"), func(m *sent) {
+				e, _ := m.msg["error"].(obj)
+				put(e, "data", obj{"requiredCapabilities": "sampling"})
+			})},
 		{Name: "missing-capability-ignored", Breaks: "A request that needs an undeclared capability is served.", Requirements: []string{"CAPABILITY-MISSING"}},
-		{Name: "capabilities-remembered", Breaks: "The server remembers the capabilities of earlier requests.", Requirements: []string{"STATELESS-NO-MEMORY"}},
+		{Name: "capabilities-remembered", Breaks: "The server remembers the capabilities of earlier requests.", Requirements: []string{"STATELESS-NO-MEMORY", "CAPABILITY-MISSING", "INPUT-REQUIRED-DECLARED"}},
 		{Name: "no-result-type", Breaks: "A result does not say its resultType.", Requirements: []string{"RESULT-TYPE"},
 			edit: when(isProbe, member("resultType", nil))},
 		{Name: "unknown-result-type", Breaks: "A result has a resultType that nobody knows.", Requirements: []string{"RESULT-TYPE-KNOWN"},
