@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/schemas"
 	"github.com/mcp-conform/mcp-conform/trace"
@@ -25,12 +26,14 @@ import (
 // and on http, where a message of the client follows the line that begins its
 // exchange:
 //
-//	POST[@NAME] [HEADER=VALUE] [-HEADER]   headers beside or instead of the right ones
+//	POST[@NAME] [HEADER=VALUE] [-HEADER] [/PATH]   headers beside or instead of the right ones
 //	GET, DELETE                            the same, without a message
 //	@NAME                                  goes back to an exchange
-//	STATUS [json|sse|TYPE] [HEADER=VALUE]  the head of the answer
+//	STATUS [json|sse|TYPE] [HEADER=VALUE] [-HEADER]  the head of the answer
 //	event ID [JSON]                        an event with an id, empty or a message
-//	endpoint URI                           the endpoint event of HTTP+SSE
+//	retry MILLISECONDS                     an event that is nothing but that field
+//	wait MILLISECONDS                      lets time pass
+//	endpoint URI                           the endpoint event of HTTP+SSE, where messages go from then on
 //	end [client]                           the end of the exchange
 //	answer JSON                            200, the message, the end
 //	accepted                               202, the end
@@ -46,6 +49,8 @@ type script struct {
 	session  string
 	version  string
 	current  string
+	address  string
+	now      time.Time
 	posting  []string // the POST line whose message is still to come
 	methods  map[string]string
 	sequence int
@@ -60,7 +65,7 @@ const (
 
 func parseScript(t *testing.T, text string) (trace.Header, []trace.Event) {
 	t.Helper()
-	s := &script{t: t, methods: map[string]string{}}
+	s := &script{t: t, methods: map[string]string{}, address: "/mcp", now: time.Unix(0, 0)}
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -73,7 +78,7 @@ func parseScript(t *testing.T, text string) (trace.Header, []trace.Event) {
 
 func (s *script) add(e trace.Event) {
 	e.Seq = int64(len(s.events) + 1)
-	e.Conn = "c1"
+	e.Conn, e.Time = "c1", s.now
 	if s.http {
 		e.Exchange = s.current
 	}
@@ -195,15 +200,23 @@ func (s *script) request(method string, fields []string, body string) {
 			set("MCP-Protocol-Version", s.version)
 		}
 	}
+	address := s.address
+	if method != "POST" {
+		address = "/mcp"
+	}
 	for _, f := range fields {
 		if name, ok := strings.CutPrefix(f, "-"); ok {
 			h = slices.DeleteFunc(h, func(p [2]string) bool { return strings.EqualFold(p[0], name) })
 			continue
 		}
+		if strings.HasPrefix(f, "/") {
+			address = f
+			continue
+		}
 		k, v, _ := strings.Cut(f, "=")
-		set(k, v)
+		set(k, strings.ReplaceAll(v, "+", " "))
 	}
-	s.add(trace.Event{Kind: trace.KindHTTP, From: trace.Client, HTTP: &trace.Head{Method: method, URL: "http://127.0.0.1:1/mcp", Headers: h}})
+	s.add(trace.Event{Kind: trace.KindHTTP, From: trace.Client, HTTP: &trace.Head{Method: method, URL: "http://127.0.0.1:1" + address, Headers: h}})
 }
 
 func (s *script) httpLine(word, rest string) {
@@ -244,7 +257,18 @@ func (s *script) httpLine(word, rest string) {
 		}
 		s.text("<-", text)
 		s.events[len(s.events)-1].SSE = sse
+	case word == "retry" || word == "wait":
+		n, err := strconv.Atoi(rest)
+		if err != nil {
+			s.t.Fatalf("%s %q: want a number", word, rest)
+		}
+		if word == "wait" {
+			s.now = s.now.Add(time.Duration(n) * time.Millisecond)
+			return
+		}
+		s.add(trace.Event{Kind: trace.KindSSE, From: trace.Server, SSE: &trace.SSE{Retry: &n}})
 	case word == "endpoint":
+		s.address = rest
 		s.add(trace.Event{Kind: trace.KindSSE, From: trace.Server, SSE: &trace.SSE{Event: "endpoint"}, Data: []byte(rest)})
 	default:
 		s.status(word, fields)
@@ -258,6 +282,10 @@ func (s *script) status(word string, fields []string) {
 	}
 	head := &trace.Head{Status: code}
 	for _, f := range fields {
+		if name, ok := strings.CutPrefix(f, "-"); ok {
+			head.Headers = slices.DeleteFunc(head.Headers, func(p [2]string) bool { return strings.EqualFold(p[0], name) })
+			continue
+		}
 		k, v, ok := strings.Cut(f, "=")
 		if !ok {
 			k, v = "Content-Type", map[string]string{"json": "application/json", "sse": "text/event-stream; charset=utf-8"}[f]
@@ -266,6 +294,9 @@ func (s *script) status(word string, fields []string) {
 			}
 		}
 		head.Headers = append(head.Headers, [2]string{k, v})
+		if f == "sse" {
+			head.Headers = append(head.Headers, [2]string{"X-Accel-Buffering", "no"})
+		}
 	}
 	s.add(trace.Event{Kind: trace.KindHTTP, From: trace.Server, HTTP: head})
 }

@@ -42,7 +42,7 @@ func allRules() []ruleEntry {
 	return slices.Concat(
 		envelopeRules(), schemaRules(), idRules(), lifecycleRules(), capabilityRules(), progressRules(),
 		cancellationRules(), toolRules(), featureRules(), stdioRules(), httpRules(), statelessRules(),
-		headerRules(), subscriptionRules(), inputRules(),
+		headerRules(), subscriptionRules(), inputRules(), streamRules(), sseRules(), paramRules(),
 	)
 }
 

@@ -212,6 +212,7 @@ func idCases() []ruleCase {
 			POST
 			-> {"id":1,"method":"ping"}
 			200 sse
+			event e0
 			event e1 {"id":1,"result":{}}
 			end client
 			GET Last-Event-ID=e0

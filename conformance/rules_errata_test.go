@@ -37,7 +37,7 @@ func erratumCases() []ruleCase {
 		{"6.4.23 the session header in another spelling", "http\nopen 2025-11-25\nPOST -Mcp-Session-Id MCP-SESSION-ID=s1\n" + ping + "answer {\"id\":1,\"result\":{}}", "+HTTP-SESSION-ID-SENT"},
 		{"6.4.24 DELETE of an unknown session", "http lacks=start\nDELETE Mcp-Session-Id=gone\n404\nend", "!HTTP-SESSION-ENDED-404"},
 		{"6.4.26 a content type with parameters in capitals", "http\nopen 2025-11-25\nPOST\n" + ping + "200 Content-Type=Application/JSON;charset=UTF-8\n<- {\"id\":1,\"result\":{}}\nend", "+HTTP-REQUEST-CONTENT-TYPE +REQUEST-ANSWERED@server"},
-		{"6.4.30 a priming event and a retry", "http\nopen 2025-11-25\nPOST\n" + ping + "200 sse\nevent e1\nend\nGET Last-Event-ID=e1\n200 sse\nevent e2 {\"id\":1,\"result\":{}}\nend", "+REQUEST-ANSWERED@server !HTTP-STREAM-HOLDS-RESPONSE !HTTP-GET-NO-RESPONSE"},
+		{"6.4.30 a priming event and a retry", "http\nopen 2025-11-25\nPOST\n" + ping + "200 sse\nevent e1\nretry 500\nend\nwait 450\nGET Last-Event-ID=e1\n200 sse\nevent e2 {\"id\":1,\"result\":{}}\nend", "+REQUEST-ANSWERED@server !HTTP-STREAM-HOLDS-RESPONSE !HTTP-GET-NO-RESPONSE"},
 		{"6.4.33 blank lines", "stdio\nopen 2025-11-25\n->! \n<-! \n", "+STDIO-STDIN-MESSAGES-ONLY +STDIO-STDOUT-MESSAGES-ONLY"},
 		{"6.5.39 annotations within an embedded resource", toolsOf("2025-06-18", `{"name":"t","inputSchema":{"type":"object"}}`) +
 			calling(`{"content":[{"type":"resource","resource":{"uri":"a:b","text":"x","annotations":{"priority":1}}}]}`), "+SCHEMA-RESULT@server"},

@@ -12,7 +12,8 @@ import (
 
 func headerRules() []ruleEntry {
 	return []ruleEntry{
-		plain(onHTTP(modern(standardHeaders)), "HEADER-PROTOCOL-VERSION", "HEADER-PROTOCOL-VERSION-MATCHES", "HEADER-METHOD", "HEADER-NAME"),
+		plain(onHTTP(modern(standardHeaders)), "HEADER-PROTOCOL-VERSION", "HEADER-PROTOCOL-VERSION-MATCHES", "HEADER-METHOD", "HEADER-NAME",
+			"HEADER-ENCODED", "HEADER-ENCODED-MARKERS", "HEADER-ENCODED-LITERAL"),
 		plain(onHTTP(modern(headersRefused)), "HEADER-MISMATCH-REJECTED", "HEADER-MISSING-REJECTED"),
 		plain(onHTTP(modern(unknownMethod)), "HTTP-UNKNOWN-METHOD-404"),
 		plain(onHTTP(modern(legacyHTTP)), "HTTP-LEGACY-METHODS-405", "HTTP-NO-SESSION-ID"),
@@ -123,6 +124,9 @@ func standardHeaders(o *Observation) {
 			o.Fail(h.requirement, trace.Client, Fault{
 				Detail: "a request lacks a standard header", Want: h.name + ": " + clip(h.body), Got: "absent",
 			})
+			continue
+		}
+		if h.encoded && !encodedRightly(o, h.name, h.value, h.body) {
 			continue
 		}
 		if h.requirement != h.equals {

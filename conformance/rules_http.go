@@ -19,9 +19,8 @@ func httpRules() []ruleEntry {
 		plain(onHTTP(streamEnd), "HTTP-STREAM-HOLDS-RESPONSE", "HTTP-STREAM-ENDS"),
 		plain(onHTTP(sessionID), "HTTP-SESSION-ID-CHARACTERS", "HTTP-SESSION-ID-SENT", "HTTP-SESSION-ENDED-404", "HTTP-SESSION-DELETED"),
 		plain(onHTTP(versionHeader), "HTTP-VERSION-HEADER", "HTTP-VERSION-HEADER-NEGOTIATED"),
-		stateful(func() Rule { return &eventIDs{} }, "HTTP-EVENT-IDS-UNIQUE"),
+		stateful(func() Rule { return &endpoint{} }, "HTTP-ENDPOINT"),
 		stateful(func() Rule { return &broadcasts{} }, "HTTP-NO-BROADCAST"),
-		stateful(func() Rule { return &endpointEvent{} }, "SSE-ENDPOINT-FIRST"),
 	}
 }
 
@@ -137,7 +136,8 @@ func contentType(o *Observation) {
 
 // getStream: a GET opens a stream or gets 405 (basic/transports, listening). A
 // request that lacks what a server may insist on can be refused with 400, 404 or
-// 406; a second stream with 409.
+// 406; a second stream with 409; one that cannot be resumed as the server
+// sees fit.
 func getStream(o *Observation) {
 	x := o.Exchange
 	if !o.head(trace.Server) || x.method() != "GET" || o.Session.Modern || !atEndpoint(o) || o.Session.EndedAt != 0 {
@@ -148,7 +148,7 @@ func getStream(o *Observation) {
 	_, session := x.header("Mcp-Session-Id")
 	version, hasVersion := x.header("MCP-Protocol-Version")
 	excused := !accepts(v)["text/event-stream"] || o.Session.ID != "" && !session || o.Session.Partial ||
-		hasVersion && version != string(o.Session.Revision) || o.Session.Stage != Operational
+		hasVersion && version != string(o.Session.Revision) || o.Session.Stage != Operational || x.resumes()
 	switch {
 	case status == 405 || status == 200 && x.mediaType() == "text/event-stream":
 		o.Pass("HTTP-GET-STREAM-OR-405", trace.Server)
@@ -274,43 +274,6 @@ func versionHeader(o *Observation) {
 	}
 }
 
-// eventIDs: the ids of events are unique in a session (basic/transports,
-// resumability). A resumed stream repeats events under their ids.
-type eventIDs struct {
-	seen   map[string]bool
-	queue  []string
-	broken bool
-}
-
-// mostEventIDs bounds the ids that are remembered.
-const mostEventIDs = 8192
-
-func (e *eventIDs) Observe(o *Observation) {
-	if o.End && len(e.seen) > 1 && !e.broken {
-		o.Pass("HTTP-EVENT-IDS-UNIQUE", trace.Server)
-	}
-	if o.Event == nil || o.Event.SSE == nil || o.Event.SSE.ID == nil || *o.Event.SSE.ID == "" || o.InBatch ||
-		o.From() != trace.Server || o.Exchange == nil || o.Exchange.resumes() {
-		return
-	}
-	id := *o.Event.SSE.ID
-	if e.seen[id] {
-		e.broken = true
-		o.Fail("HTTP-EVENT-IDS-UNIQUE", trace.Server, Fault{
-			Detail: "two events of a session have the same id", Want: "another id", Got: clip(id),
-		})
-		return
-	}
-	if e.seen == nil {
-		e.seen = map[string]bool{}
-	}
-	e.seen[id] = true
-	if e.queue = append(e.queue, id); len(e.queue) > mostEventIDs {
-		delete(e.seen, e.queue[0])
-		e.queue = e.queue[1:]
-	}
-}
-
 // broadcasts: a message goes to one stream only (basic/transports, multiple
 // connections). Requests show it by their id. Equal notifications may have been
 // meant twice.
@@ -337,19 +300,4 @@ func (b *broadcasts) Observe(o *Observation) {
 			Detail: "a request is sent on two streams", Want: "one stream", Got: clip(o.Message.Method) + " on another stream as well",
 		})
 	}
-}
-
-// endpointEvent: HTTP+SSE begins with an endpoint event (2024-11-05
-// basic/transports). Its data may be relative.
-type endpointEvent struct{ done bool }
-
-func (e *endpointEvent) Observe(o *Observation) {
-	if e.done || o.Session.Transport != trace.HTTPSSE || o.Event == nil || o.From() != trace.Server ||
-		o.Event.SSE == nil || o.Event.SSE.Comment || o.Session.Partial {
-		return
-	}
-	e.done = true
-	o.Check(o.Event.SSE.Event == "endpoint" && len(o.Event.Data) > 0, "SSE-ENDPOINT-FIRST", trace.Server, Fault{
-		Detail: "the first event is not the endpoint", Want: "event: endpoint, with a URI", Got: "event: " + quoteOr(o.Event.SSE.Event, "message"),
-	})
 }

@@ -46,7 +46,7 @@ func httpCases() []ruleCase {
 		{"one event id twice", "http\nopen 2025-11-25\nPOST\n" + ping + "200 sse\nevent e1\nevent e1 {\"id\":1,\"result\":{}}\nend", "-HTTP-EVENT-IDS-UNIQUE"},
 		{"one request on two streams", "http\nopen 2025-11-25 client={\"roots\":{}}\nGET@a\n200 sse\nGET@b\n200 sse\n@a\n<- {\"id\":1,\"method\":\"roots/list\"}\n@b\n<- {\"id\":1,\"method\":\"roots/list\"}", "-HTTP-NO-BROADCAST !IDS-NOT-IN-FLIGHT"},
 		{"one request on one of two streams", "http\nopen 2025-11-25 client={\"roots\":{}}\nGET@a\n200 sse\nGET@b\n200 sse\n@a\n<- {\"id\":1,\"method\":\"roots/list\"}", "+HTTP-NO-BROADCAST"},
-		{"HTTP+SSE begins with its endpoint", "sse\nGET@g\n200 sse\n@g\nendpoint /messages?session=1\nopen 2024-11-05", "+SSE-ENDPOINT-FIRST"},
+		{"HTTP+SSE begins with its endpoint", "sse\nGET@g\n200 sse\n@g\nendpoint /messages?session=1\nopen 2024-11-05", "+SSE-ENDPOINT-FIRST +SSE-POST-TO-ENDPOINT +SSE-ENDPOINTS"},
 		{"HTTP+SSE begins otherwise", "sse\nGET@g\n200 sse\n@g\nevent 1 {\"method\":\"notifications/x\"}", "-SSE-ENDPOINT-FIRST"},
 		{"a capture without heads", "http lacks=headers revision=2025-11-25\nPOST -Accept\n" + ping + "200\n<- {\"id\":1,\"result\":{}}\nend", "!HTTP-POST-ACCEPT !HTTP-REQUEST-CONTENT-TYPE"},
 	}

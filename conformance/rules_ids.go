@@ -152,10 +152,11 @@ func problemWithID(r *Request) bool { return r.Key == "" || r.Key[0] == 'o' }
 
 // unanswered judges an HTTP exchange that the server ended. A stream with event
 // ids may go on elsewhere (resumability), one whose request was cancelled ends
-// without response, and a subscription may end with its connection.
+// without response, and a subscription may end with its connection. Over HTTP+SSE
+// the answer to a POST never is the response.
 func unanswered(o *Observation) {
 	x := o.Exchange
-	if o.From() != trace.Server || x.method() != "POST" || x.status() < 200 || x.status() > 299 || o.Lacks(trace.LackNoise) ||
+	if o.From() != trace.Server || o.Session.Transport == trace.HTTPSSE || x.method() != "POST" || x.status() < 200 || x.status() > 299 || o.Lacks(trace.LackNoise) ||
 		o.Event.End == nil || o.Event.End.How != "eof" {
 		return
 	}

@@ -174,7 +174,7 @@ func diff(a, b *Document, bounds effort) *Comparison {
 
 // ready prepares a file that was put together by hand.
 func (f *file) ready() {
-	f.compiled = nil
+	f.compiled, f.accept = map[string]compiled{}, acceptors{}
 	f.compiler = f.newCompiler(f.options)
 }
 

@@ -256,25 +256,35 @@ func (f *file) newCompiler(o Options) *jsonschema.Compiler {
 	return c
 }
 
+// compiled is a definition, ready to judge: the acceptor for the usual case
+// that an instance fits, the schema for the rest.
+type compiled struct {
+	schema   *jsonschema.Schema
+	acceptor *acceptor
+}
+
 // compile returns the compiled definition.
 func (f *file) compile(definition string) (*jsonschema.Schema, error) {
+	c, err := f.compileBoth(definition)
+	return c.schema, err
+}
+
+func (f *file) compileBoth(definition string) (compiled, error) {
 	if _, ok := f.doc.definitions[definition]; !ok {
-		return nil, f.unknown(definition)
+		return compiled{}, f.unknown(definition)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if sch := f.compiled[definition]; sch != nil {
-		return sch, nil
-	}
-	if f.compiled == nil {
-		f.compiled = map[string]*jsonschema.Schema{}
+	if c, ok := f.compiled[definition]; ok {
+		return c, nil
 	}
 	sch, err := f.compiler.Compile(base(f.doc.folder) + url.PathEscape(definition))
 	if err != nil {
-		return nil, fmt.Errorf("%s, definition %s: %w", f.rev, definition, err)
+		return compiled{}, fmt.Errorf("%s, definition %s: %w", f.rev, definition, err)
 	}
-	f.compiled[definition] = sch
-	return sch, nil
+	c := compiled{sch, f.accept.of(sch)}
+	f.compiled[definition] = c
+	return c, nil
 }
 
 // show renders a definition for people.
@@ -324,6 +334,9 @@ func unescapeFragment(fragment string) string {
 // decodeJSON reads one JSON text with the text of numbers kept. Numbers beyond
 // any double are brought near: validators expand 1e1000000 digit by digit.
 func decodeJSON(raw []byte) (any, error) {
+	if v, ok := build(raw); ok {
+		return v, nil
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any

@@ -159,11 +159,14 @@ func (s *Set) ValidateValue(rev Revision, definition string, instance any) ([]Vi
 	if err != nil {
 		return nil, err
 	}
-	sch, err := f.compile(definition)
+	c, err := f.compileBoth(definition)
 	if err != nil {
 		return nil, err
 	}
-	return f.explain(sch.Validate(instance), instance)
+	if c.acceptor.accept(instance, 0) {
+		return nil, nil
+	}
+	return f.explain(c.schema.Validate(instance), instance)
 }
 
 // file returns the schemas of one name, reading them at the first call.
@@ -195,7 +198,8 @@ type file struct {
 
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
-	compiled map[string]*jsonschema.Schema
+	compiled map[string]compiled
+	accept   acceptors
 }
 
 func (f *file) load(o Options) error {
@@ -219,7 +223,7 @@ func (f *file) load(o Options) error {
 	if err := f.amend(o); err != nil {
 		return err
 	}
-	f.compiled = map[string]*jsonschema.Schema{}
+	f.compiled, f.accept = map[string]compiled{}, acceptors{}
 	f.compiler = f.newCompiler(o)
 	return nil
 }

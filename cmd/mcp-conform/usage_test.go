@@ -32,7 +32,7 @@ func TestWrongUsageEndsWithCode2AndSaysWhatToDo(t *testing.T) {
 		{[]string{"check", "--from-client", "a"}, "from the server"},
 		{[]string{"record"}, "--upstream"},
 		{[]string{"record", "--listen", "127.0.0.1:0"}, "--upstream"},
-		{[]string{"explain", "STDIO"}, "STDIO-STDOUT-MESSAGES-ONLY"},
+		{[]string{"explain", "STDIO"}, "STDIO-CLIENT-CLOSES-STDIN"},
 		{[]string{"lint", filepath.Join(dir, "gone")}, "gone"},
 		{[]string{"lint", dir}, "no scenario in it"},
 	} {
