@@ -41,6 +41,7 @@ var outside = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema": {"schemas", "scenarios", "internal/peer"},
 	"go.yaml.in/yaml":                       {"schemas", "conformance", "scenarios", "cmd"},
 	"github.com/spf13/cobra":                {"cmd"},
+	"github.com/spf13/pflag":                {"cmd"}, // the flags that cobra hands out
 	"golang.org/x/term":                     {"cmd"},
 }
 

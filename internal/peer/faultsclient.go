@@ -52,7 +52,7 @@ func clientEnvelopeFaults() []Fault {
 		{Name: "reused-id", Breaks: "A request has the id of an earlier one.", Requirements: []string{"IDS-NOT-REUSED"}, Until: modern},
 		{Name: "id-in-flight", Breaks: "A request has the id of another that is not answered yet.", Requirements: []string{"IDS-NOT-IN-FLIGHT"}, Since: modern, Transports: overStdio(),
 			edit: when(firstList, func(m *sent) { m.before = append(m.before, m.msg) })},
-		{Name: "param-missing", Breaks: "A call does not name its tool.", Requirements: []string{"SCHEMA-REQUEST"},
+		{Name: "param-missing", Breaks: "A call does not name its tool.", Requirements: []string{"SCHEMA-REQUEST", "HEADER-PARAM-REFRESH"},
 			edit: when(saying("tools/call"), param("name", nil))},
 		{Name: "meta-key-name", Breaks: "The name of a _meta key begins with a hyphen.", Requirements: []string{"META-KEY-NAME"}, Since: r2506,
 			edit: when(firstList, func(m *sent) { withRequestMeta(m, "com.example/-key", true) })},
@@ -86,7 +86,7 @@ func clientHandshakeFaults() []Fault {
 	all := []Fault{
 		{Name: "request-before-initialize", Breaks: "The client begins with another request than initialize.", Requirements: []string{"LIFECYCLE-INITIALIZE-FIRST"},
 			edit: when(saying("initialize"), before(early))},
-		{Name: "request-before-initialize-response", Breaks: "The client does not wait for the answer to initialize.", Requirements: []string{"LIFECYCLE-CLIENT-WAITS"}, Transports: overStdio(),
+		{Name: "request-before-initialize-response", Breaks: "The client does not wait for the answer to initialize.", Requirements: []string{"LIFECYCLE-CLIENT-WAITS", "LIFECYCLE-CLIENT-LEAVES"}, Transports: overStdio(),
 			edit: when(saying("initialize"), after(early))},
 		{Name: "initialized-missing", Breaks: "The client does not say that it is initialized.", Requirements: []string{"LIFECYCLE-INITIALIZED-SENT"},
 			edit: when(saying("notifications/initialized"), func(m *sent) { m.drop = true })},
