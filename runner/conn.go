@@ -384,7 +384,7 @@ func (c *conn) handshake(ctx context.Context, capabilities json.RawMessage, prop
 	}
 	c.dress.capabilities = capabilities
 	if c.offer.Revision.Stateless() {
-		return nil
+		return c.announce(ctx, limit)
 	}
 	asked := proposal
 	if asked == "" {
@@ -409,6 +409,20 @@ func (c *conn) handshake(ctx context.Context, capabilities json.RawMessage, prop
 		return &refused{fmt.Sprintf("the server answered with version %s", excerpt(v))}
 	}
 	return c.settle(ctx, s)
+}
+
+// announce opens a stateless conversation over stdio, where clients should ask
+// server/discover before anything else (2026-07-28 basic/versioning): a server
+// of both eras may take its pick from the first message, and one that is no
+// request says nothing of the era. Over HTTP each request stands for itself.
+func (c *conn) announce(ctx context.Context, limit time.Duration) error {
+	if c.offer.Transport != trace.Stdio {
+		return nil
+	}
+	if _, err := c.alive(ctx, limit); err != nil {
+		return fmt.Errorf("%s: %w", c.dress.signOfLife(), err)
+	}
+	return nil
 }
 
 // settle takes over what the answer to initialize settled, and says so.

@@ -69,6 +69,18 @@ func TestAFailedCheckIsNotRepeated(t *testing.T) {
 	}
 }
 
+func TestAStatelessConversationOverPipesBeginsWithDiscover(t *testing.T) {
+	s := &fakeServer{revision: schemas.R20260728}
+	res := judged(t, newTestRun(t, s, "fresh: true\nsteps:\n  - use: open\n  - send: {notify: note}\n  - {do: ping, req: DISCOVER-IMPLEMENTED}\n"))
+	if res[0].Verdict != conformance.Pass || len(s.wires) != 2 {
+		t.Fatalf("%+v on %d connections", res, len(s.wires))
+	}
+	heard := s.wires[1].heard
+	if len(heard) != 3 || !strings.Contains(heard[0], "server/discover") || !strings.Contains(heard[1], `"note"`) {
+		t.Errorf("the server heard %q", heard)
+	}
+}
+
 func TestWhatATargetLacksMakesAScenarioNotApplicable(t *testing.T) {
 	s := &fakeServer{}
 	res := judged(t, newTestRun(t, s,
