@@ -1,5 +1,7 @@
 package conformance
 
+import "strings"
+
 func httpCases() []ruleCase {
 	ping := "-> {\"id\":1,\"method\":\"ping\"}\n"
 	pong := "answer {\"id\":1,\"result\":{}}\n"
@@ -73,6 +75,7 @@ func statelessCases() []ruleCase {
 		{"an unsupported version refused", "stdio\n" + version("2099-01-01") + `<- {"id":1,"error":{"code":-32022,"message":"x","data":{"supported":["2026-07-28"],"requested":"2099-01-01"}}}`, "+VERSION-UNSUPPORTED"},
 		{"an unsupported version refused without a list", "stdio\n" + version("2099-01-01") + `<- {"id":1,"error":{"code":-32022,"message":"x","data":{"supported":[],"requested":"2099-01-01"}}}`, "-VERSION-UNSUPPORTED"},
 		{"an unsupported version served", "stdio\n" + version("2099-01-01") + list, "-VERSION-UNSUPPORTED"},
+		{"an unsupported version in a discovery", "stdio\n" + strings.Replace(version("2099-01-01"), "tools/list", "server/discover", 1) + `<- {"id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{},$ok,$hints}}`, "!VERSION-UNSUPPORTED !DISCOVER-VERSIONS +DISCOVER-IMPLEMENTED"},
 		{"an unsupported version over HTTP", "http\nPOST\n" + version("2099-01-01") + "400 json\n" + `<- {"id":1,"error":{"code":-32022,"message":"x","data":{"supported":["2026-07-28"],"requested":"2099-01-01"}}}` + "\nend", "+VERSION-UNSUPPORTED +VERSION-UNSUPPORTED-400"},
 		{"an unsupported version over HTTP with another status", "http\nPOST\n" + version("2099-01-01") + "answer " + `{"id":1,"error":{"code":-32022,"message":"x","data":{"supported":["2026-07-28"],"requested":"2099-01-01"}}}`, "+VERSION-UNSUPPORTED -VERSION-UNSUPPORTED-400"},
 		{"a missing capability", "stdio\n" + ask + `<- {"id":1,"error":{"code":-32021,"message":"x","data":{"requiredCapabilities":{"elicitation":{"form":{}}}}}}`, "+CAPABILITY-MISSING"},

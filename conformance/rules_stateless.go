@@ -131,7 +131,9 @@ func traceContext(o *Observation) {
 }
 
 // unsupported: what a server answers to a version that it does not implement
-// (2026-07-28 basic/versioning). Which those are it says itself.
+// (2026-07-28 basic/versioning). Which those are it says itself. The result of a
+// discovery is taken too: a client may pick from it after it has asked in the
+// version that it prefers (2026-07-28 basic/transports/stdio).
 func unsupported(o *Observation) {
 	r := o.Request
 	if !o.is(schemas.Result, schemas.Error) || r == nil || o.From() != trace.Server || o.Earlier != nil {
@@ -151,7 +153,7 @@ func unsupported(o *Observation) {
 		checkStatus(o, "VERSION-UNSUPPORTED-400", 400)
 		return
 	}
-	if r.faults.version && !r.faults.meta && o.is(schemas.Result) {
+	if r.faults.version && !r.faults.meta && o.is(schemas.Result) && r.Method != "server/discover" {
 		o.Fail("VERSION-UNSUPPORTED", trace.Server, Fault{
 			Detail: "a request in a version that does not exist is answered as if it did", Want: "error -32022", Got: "a result for version " + clip(asked),
 		})
@@ -241,8 +243,8 @@ func discover(o *Observation) {
 	raw, ok := schemas.Member(o.Message.Result, "supportedVersions")
 	var versions []string
 	asked := textParam(o.Request.Params, "_meta", metaProtocolVersion)
-	if asked == "" || json.Unmarshal(raw, &versions) != nil {
-		return
+	if _, err := schemas.ParseRevision(asked); err != nil || json.Unmarshal(raw, &versions) != nil {
+		return // that a version is served which does not exist is VERSION-UNSUPPORTED
 	}
 	o.Check(slices.Contains(versions, asked), "DISCOVER-VERSIONS", trace.Server, Fault{
 		Detail: "the supported versions lack the one in which the server answers", Want: "/result/supportedVersions: with " + clip(asked), Got: got(raw, ok),

@@ -441,7 +441,7 @@ func statelessFaults() []Fault {
 		{Name: "missing-meta-accepted", Breaks: "A request without the required metadata is served.", Requirements: []string{"META-MISSING-REJECTED", "META-MISSING-400", "STATELESS-NO-MEMORY"}},
 		{Name: "missing-meta-code", Breaks: "A request without the required metadata is refused with another code than -32602.", Requirements: []string{"META-MISSING-REJECTED"},
 			edit: when(refusing(codeInvalidParams, "params._meta needs"), recodes(codeInvalidRequest))},
-		{Name: "unsupported-version-accepted", Breaks: "A request in a version that the server does not implement is served.", Requirements: []string{"VERSION-UNSUPPORTED", "VERSION-UNSUPPORTED-400", "DISCOVER-VERSIONS"}},
+		{Name: "unsupported-version-accepted", Breaks: "A request in a version that the server does not implement is served.", Requirements: []string{"VERSION-UNSUPPORTED", "VERSION-UNSUPPORTED-400"}},
 		{Name: "versions-not-listed", Breaks: "The error for an unsupported version does not list the supported ones.", Requirements: []string{"VERSION-UNSUPPORTED"},
 			edit: when(refusing(codeVersion, ""), func(m *sent) { delete(m.msg["error"].(obj), "data") })},
 		{Name: "missing-capability-unnamed", Breaks: "The error for an undeclared capability names it in the wrong form.", Requirements: []string{"CAPABILITY-MISSING", "SCHEMA-ERROR"},
