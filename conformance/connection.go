@@ -8,16 +8,17 @@ import (
 // connection is the pipes of one process, or one client's use of one HTTP
 // endpoint, with the sessions that it carries.
 type connection struct {
-	id        string
-	transport trace.Transport
-	partial   bool             // the capture may begin in mid-session
-	header    schemas.Revision // known from outside of the traffic, or ""
-	sessions  []*Session
-	byID      map[string]*Session
-	legacy    *Session // the latest session with a handshake, or none yet
-	modern    *Session
-	exchanges map[string]*Exchange
-	endpoint  string // path to which messages are posted
+	id          string
+	transport   trace.Transport
+	partial     bool             // the capture may begin in mid-session
+	header      schemas.Revision // known from outside of the traffic, or ""
+	sessions    []*Session
+	byID        map[string]*Session
+	legacy      *Session // the latest session with a handshake, or none yet
+	modern      *Session
+	exchanges   map[string]*Exchange
+	endpoint    string // path to which messages are posted
+	modernError bool   // the client was just told, by status 400, that the server is of 2026-07-28
 }
 
 // mostSessions bounds the sessions of one connection: a capture of a proxy has

@@ -30,12 +30,13 @@ type Judge struct {
 	lacks   map[trace.Lack]bool
 	header  schemas.Revision // known from outside of the traffic, or ""
 
-	mu      sync.Mutex
-	conns   map[string]*connection
-	order   []*connection
-	passes  map[verdictKey]struct{}
-	methods map[methodKey]methodEntry
-	served  map[schemas.Revision]bool // versions that the server has answered initialize with
+	mu         sync.Mutex
+	conns      map[string]*connection
+	order      []*connection
+	passes     map[verdictKey]struct{}
+	methods    map[methodKey]methodEntry
+	sessionIDs map[string]bool           // given by servers
+	served     map[schemas.Revision]bool // versions that the server has answered initialize with
 	// statelessOnly is set when a server says that it supports no revision with
 	// the handshake.
 	statelessOnly bool
@@ -68,7 +69,7 @@ func NewJudge(o JudgeOptions) *Judge {
 	j := &Judge{
 		options: o, lacks: map[trace.Lack]bool{}, conns: map[string]*connection{},
 		passes: map[verdictKey]struct{}{}, methods: map[methodKey]methodEntry{},
-		served: map[schemas.Revision]bool{}, facts: map[schemas.Revision]*Facts{},
+		sessionIDs: map[string]bool{}, served: map[schemas.Revision]bool{}, facts: map[schemas.Revision]*Facts{},
 	}
 	for _, l := range o.Header.Lacks {
 		j.lacks[l] = true

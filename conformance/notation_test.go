@@ -15,8 +15,8 @@ import (
 
 // The rules are tested on traces written in a notation of one line an event:
 //
-//	stdio | http | sse | unknown [lacks=X,Y] [revision=R]   the header, first
-//	open REVISION [server=CAPS] [client=CAPS]               a handshake (on http with session s1)
+//	stdio | http | sse | unknown [lacks=X,Y] [revision=R] [subject=client]   the header, first
+//	open REVISION [server=CAPS] [client=CAPS]               a handshake (on http with session session-1)
 //	-> JSON     <- JSON        a message, with "jsonrpc":"2.0" added
 //	=> TEXT     <= TEXT        a message, verbatim
 //	->! TEXT    <-! TEXT       bytes that are no message
@@ -111,6 +111,7 @@ func (s *script) line(line string) {
 func (s *script) begin(word string, fields []string) {
 	s.header.Transport = map[string]trace.Transport{"stdio": trace.Stdio, "http": trace.StreamableHTTP, "sse": trace.HTTPSSE}[word]
 	s.http = word == "http" || word == "sse"
+	s.header.Subject = trace.Server
 	for _, f := range fields {
 		key, value, _ := strings.Cut(f, "=")
 		switch key {
@@ -120,6 +121,8 @@ func (s *script) begin(word string, fields []string) {
 			}
 		case "revision":
 			s.header.Revision = value
+		case "subject":
+			s.header.Subject = trace.Side(value)
 		default:
 			s.t.Fatalf("unknown word %q in the header", f)
 		}
@@ -143,12 +146,12 @@ func (s *script) open(fields []string) {
 		`-> {"method":"notifications/initialized"}`,
 	}
 	if s.http {
-		lines = []string{"POST", lines[0], "200 json Mcp-Session-Id=s1", lines[1], "end", "POST", lines[2], "accepted"}
+		lines = []string{"POST", lines[0], "200 json Mcp-Session-Id=session-1", lines[1], "end", "POST", lines[2], "accepted"}
 	}
 	for i, l := range lines {
 		s.line(l)
 		if s.http && i == 3 {
-			s.session, s.version = "s1", version
+			s.session, s.version = "session-1", version
 		}
 	}
 }

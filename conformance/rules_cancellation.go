@@ -11,6 +11,7 @@ func cancellationRules() []ruleEntry {
 	return []ruleEntry{
 		plain(cancelled, "CANCEL-OWN-REQUEST", "CANCEL-NOT-INITIALIZE", "CANCEL-SERVER-LISTEN-ONLY"),
 		plain(cancelledAnswered, "CANCEL-NO-RESPONSE"),
+		stateful(func() Rule { return &silence{} }, "CANCEL-SILENT"),
 	}
 }
 
@@ -98,6 +99,74 @@ func cancelledAnswered(o *Observation) {
 	if strings.Contains(text, "cancel") || strings.Contains(text, "abort") {
 		o.Fail("CANCEL-NO-RESPONSE", o.From(), Fault{
 			Detail: "a request that was cancelled is answered with an error", Want: "no response", Got: "error " + clip(o.errorCode()),
+		})
+	}
+}
+
+// silence: once a request is cancelled the server sends nothing more for it
+// (2026-07-28 stdio, cancellation). What crossed the cancellation on its way is
+// nobody's fault: the server has read it for certain only when it answers
+// something that the client asked later. What a cancelled subscription ends with
+// is open between two pages.
+type silence struct {
+	cancelled map[*Request]bool // whether the server knows
+}
+
+// mostCancelled bounds the cancelled requests that are watched.
+const mostCancelled = 1024
+
+func (s *silence) Observe(o *Observation) {
+	if !o.Session.Modern || o.Session.Transport != trace.Stdio || o.Lacks(trace.LackOrder) {
+		return
+	}
+	switch {
+	case o.End:
+		for _, knows := range s.cancelled {
+			if knows {
+				o.Pass("CANCEL-SILENT", trace.Server)
+			}
+		}
+	case o.isCall(trace.Client, "notifications/cancelled"):
+		s.cancel(o)
+	case o.From() != trace.Server:
+	case o.is(schemas.Result, schemas.Error) && o.Request != nil:
+		s.response(o)
+	case o.is(schemas.Notification) && o.Message.Method == "notifications/progress":
+		if token, ok := o.param("progressToken"); ok {
+			s.more(o, o.Session.of(trace.Client).byToken(schemas.IDKey(token)))
+		}
+	}
+}
+
+func (s *silence) cancel(o *Observation) {
+	id, _ := o.param("requestId")
+	r := o.Session.of(trace.Client).open[schemas.IDKey(id)]
+	if r == nil || r.Method == "subscriptions/listen" || len(s.cancelled) >= mostCancelled {
+		return
+	}
+	if s.cancelled == nil {
+		s.cancelled = map[*Request]bool{}
+	}
+	if _, again := s.cancelled[r]; !again {
+		s.cancelled[r] = false
+	}
+}
+
+func (s *silence) response(o *Observation) {
+	if _, cancelled := s.cancelled[o.Request]; cancelled {
+		s.more(o, o.Request)
+		delete(s.cancelled, o.Request)
+		return
+	}
+	for r := range s.cancelled {
+		s.cancelled[r] = s.cancelled[r] || o.Request.Seq > r.CancelledAt
+	}
+}
+
+func (s *silence) more(o *Observation, r *Request) {
+	if s.cancelled[r] {
+		o.Fail("CANCEL-SILENT", trace.Server, Fault{
+			Detail: "the server goes on with a request that it knows to be cancelled", Want: "nothing more for it", Got: "a " + o.Message.Kind.String() + " for " + clip(r.Method),
 		})
 	}
 }

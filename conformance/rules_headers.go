@@ -2,6 +2,8 @@ package conformance
 
 import (
 	"encoding/base64"
+	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,6 +18,7 @@ func headerRules() []ruleEntry {
 			"HEADER-ENCODED", "HEADER-ENCODED-MARKERS", "HEADER-ENCODED-LITERAL"),
 		plain(onHTTP(modern(headersRefused)), "HEADER-MISMATCH-REJECTED", "HEADER-MISSING-REJECTED"),
 		plain(onHTTP(modern(unknownMethod)), "HTTP-UNKNOWN-METHOD-404"),
+		plain(onHTTP(fallback), "HTTP-FALLBACK-INSPECTED"),
 		plain(onHTTP(modern(legacyHTTP)), "HTTP-LEGACY-METHODS-405", "HTTP-NO-SESSION-ID"),
 		plain(onHTTP(modern(related)), "HTTP-STREAM-RELATED"),
 	}
@@ -178,6 +181,45 @@ func unknownMethod(o *Observation) {
 	if o.is(schemas.Error) && o.errorCode() == "-32601" && o.Request != nil && o.From() == trace.Server && o.Earlier == nil {
 		checkStatus(o, "HTTP-UNKNOWN-METHOD-404", 404)
 	}
+}
+
+// fallback: a client that is answered with status 400 looks for an error of
+// 2026-07-28 in the body before it goes back to the handshake (streamable-http,
+// backward compatibility). When none of the versions that the server names has
+// another beginning, the handshake is right. Other clients may use the same
+// connection, so that it has to be the one that was refused.
+func fallback(o *Observation) {
+	c := o.judge.conns[o.Session.Conn]
+	switch {
+	case c == nil || o.InBatch:
+	case o.is(schemas.Error) && o.From() == trace.Server && o.Session.Modern && o.Request != nil && o.Exchange.status() == 400:
+		switch o.errorCode() {
+		case "-32020", "-32021":
+			c.modernError = true
+		case "-32022":
+			supported, _ := schemas.Member(o.Message.Error, "data", "supported")
+			c.modernError = namesStateless(supported)
+		}
+	case c.modernError && o.is(schemas.Request) && posted(o):
+		c.modernError = false
+		info, _ := o.param("clientInfo")
+		at := *o
+		at.Session, at.Revision = c.stateless(), schemas.R20260728
+		if name := textParam(info, "name"); o.Message.Method == "initialize" && name != "" && name == at.Session.Client.Name {
+			at.Fail("HTTP-FALLBACK-INSPECTED", trace.Client, Fault{
+				Detail: "a client goes back to the handshake though the server has shown that it speaks 2026-07-28", Want: "a corrected request", Got: "initialize",
+			})
+		} else if o.Session.Modern {
+			o.Pass("HTTP-FALLBACK-INSPECTED", trace.Client)
+		}
+	}
+}
+
+// namesStateless reports whether a list of versions has one without handshake.
+func namesStateless(list json.RawMessage) bool {
+	var versions []string
+	_ = json.Unmarshal(list, &versions) // what is no list names none
+	return slices.ContainsFunc(versions, func(v string) bool { return v >= string(schemas.R20260728) })
 }
 
 // legacyHTTP: a server of this revision only answers GET and DELETE with 405

@@ -17,7 +17,7 @@ func httpRules() []ruleEntry {
 		plain(onHTTP(getStream), "HTTP-GET-STREAM-OR-405"),
 		plain(onHTTP(getResponses), "HTTP-GET-NO-RESPONSE"),
 		plain(onHTTP(streamEnd), "HTTP-STREAM-HOLDS-RESPONSE", "HTTP-STREAM-ENDS"),
-		plain(onHTTP(sessionID), "HTTP-SESSION-ID-CHARACTERS", "HTTP-SESSION-ID-SENT", "HTTP-SESSION-ENDED-404", "HTTP-SESSION-DELETED"),
+		plain(onHTTP(sessionID), "HTTP-SESSION-ID-CHARACTERS", "HTTP-SESSION-ID-UNIQUE", "HTTP-SESSION-ID-SENT", "HTTP-SESSION-ENDED-404", "HTTP-SESSION-DELETED"),
 		plain(onHTTP(versionHeader), "HTTP-VERSION-HEADER", "HTTP-VERSION-HEADER-NEGOTIATED"),
 		stateful(func() Rule { return &endpoint{} }, "HTTP-ENDPOINT"),
 		stateful(func() Rule { return &broadcasts{} }, "HTTP-NO-BROADCAST"),
@@ -222,6 +222,7 @@ func sessionID(o *Observation) {
 		o.Check(visible, "HTTP-SESSION-ID-CHARACTERS", trace.Server, Fault{
 			Detail: "a session id has other characters than visible ASCII", Want: "bytes 0x21 to 0x7E", Got: strconv.Quote(clip(s.ID)),
 		})
+		uniqueSession(o)
 	case o.head(trace.Server) && s.EndedAt != 0 && x.Since > s.EndedAt:
 		if status := x.status(); !gatewayStatus(status) {
 			o.Check(status == 404, "HTTP-SESSION-ENDED-404", trace.Server, Fault{
@@ -249,6 +250,32 @@ func sessionID(o *Observation) {
 // its way: until the client says that it has read it, nothing shows that it has.
 func crossing(o *Observation) bool {
 	return o.Message != nil && o.Session.Stage == Answered && o.Message.Method != "notifications/initialized"
+}
+
+// shortestSessionID is the least length of a session id that may be impossible
+// to guess: eight characters of Base64 are 48 bits.
+const shortestSessionID = 8
+
+// uniqueSession: a session id is given once and cannot be guessed (basic/transports,
+// session management). How it was made is not seen, so only what is plainly too
+// little counts.
+func uniqueSession(o *Observation) {
+	id, given := o.Session.ID, o.judge.sessionIDs
+	if strings.Trim(id, "*") == "" || strings.Contains(strings.ToLower(id), "redacted") {
+		return // a recorder has cut it
+	}
+	if given[id] {
+		o.Fail("HTTP-SESSION-ID-UNIQUE", trace.Server, Fault{
+			Detail: "a session id is given to two sessions", Want: "another id", Got: strconv.Quote(clip(id)),
+		})
+		return
+	}
+	if len(given) < remembered {
+		given[id] = true
+	}
+	o.Check(len(id) >= shortestSessionID, "HTTP-SESSION-ID-UNIQUE", trace.Server, Fault{
+		Detail: "a session id is so short that it can be guessed", Want: "at least 8 characters", Got: strconv.Quote(clip(id)),
+	})
 }
 
 // versionHeader: after initialize every request says the negotiated version

@@ -33,11 +33,14 @@ func httpCases() []ruleCase {
 			`<- {"method":"notifications/subscriptions/acknowledged","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}` + "\n" +
 			`<- {"method":"notifications/cancelled","params":{"requestId":1,"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}` + "\nend", "!HTTP-STREAM-ENDS"},
 		{"a stream that goes on", "http\nopen 2025-11-25\nPOST\n" + ping + "200 sse\n<- {\"id\":1,\"result\":{}}\n<- {\"method\":\"notifications/x\"}", "-HTTP-STREAM-ENDS"},
-		{"a session id with a space", "http\nPOST\n" + initializeLine + "200 json Mcp-Session-Id=\u00e9\n" + initializedLine + "end", "-HTTP-SESSION-ID-CHARACTERS"},
-		{"a cancellation that crosses the answer to initialize", "http\nPOST\n" + initializeLine + "200 json Mcp-Session-Id=s1\n" + initializedLine + "end\n" +
+		{"a cancellation that crosses the answer to initialize", "http\nPOST\n" + initializeLine + "200 json Mcp-Session-Id=session-1\n" + initializedLine + "end\n" +
 			`POST -Mcp-Session-Id -MCP-Protocol-Version
 			-> {"method":"notifications/cancelled","params":{"requestId":0}}
 			accepted`, "!HTTP-SESSION-ID-SENT !HTTP-VERSION-HEADER"},
+		{"a session id with a space", "http\nPOST\n" + initializeLine + "200 json Mcp-Session-Id=session-\u00e9\n" + initializedLine + "end", "-HTTP-SESSION-ID-CHARACTERS"},
+		{"a session id that can be guessed", "http\nPOST\n" + initializeLine + "200 json Mcp-Session-Id=1\n" + initializedLine + "end", "-HTTP-SESSION-ID-UNIQUE +HTTP-SESSION-ID-CHARACTERS"},
+		{"a session id given twice", "http\nopen 2025-11-25\nPOST -Mcp-Session-Id -MCP-Protocol-Version\n" + initializeLine + "200 json Mcp-Session-Id=session-1\n" + initializedLine + "end", "-HTTP-SESSION-ID-UNIQUE"},
+		{"session ids that a recorder has cut", "http\nPOST\n" + initializeLine + "200 json Mcp-Session-Id=****\n" + initializedLine + "end", "!HTTP-SESSION-ID-UNIQUE"},
 		{"the session id forgotten", "http\nopen 2025-11-25\nPOST -Mcp-Session-Id\n" + ping + "400\nend", "-HTTP-SESSION-ID-SENT"},
 		{"a session that has ended", "http\nopen 2025-11-25\nDELETE\n204\nend\nPOST\n" + ping + "404\nend", "+HTTP-SESSION-ENDED-404 +HTTP-SESSION-DELETED"},
 		{"a session that lives on", "http\nopen 2025-11-25\nDELETE\n200\nend\nPOST\n" + ping + pong, "-HTTP-SESSION-ENDED-404"},
@@ -105,6 +108,10 @@ func headerCases() []ruleCase {
 		{"a wrong method header refused with another status", "http\nPOST Mcp-Method=tools/call\n" + ask + "answer {\"id\":1,\"error\":{\"code\":-32020,\"message\":\"x\"}}", "-HEADER-METHOD -HEADER-MISMATCH-REJECTED"},
 		{"a name encoded", "http\nPOST Mcp-Name==?base64?dMOp?=\n" + call + "400 json\n<- {\"id\":1,\"error\":{\"code\":-32602,\"message\":\"x\"}}\nend", "+HEADER-NAME !HEADER-MISMATCH-REJECTED"},
 		{"a name not encoded right", "http\nPOST Mcp-Name==?base64?###?=\n" + call + mismatch, "-HEADER-NAME +HEADER-MISMATCH-REJECTED"},
+		{"a modern error that the client reads", "http\nPOST MCP-Protocol-Version=2025-11-25\n" + ask + mismatch + "\nPOST\n" + strings.Replace(ask, "1", "2", 1) + "answer " + strings.Replace(list, "1", "2", 1), "-HEADER-PROTOCOL-VERSION-MATCHES +HTTP-FALLBACK-INSPECTED"},
+		{"a modern error that the client does not read", "http\nPOST MCP-Protocol-Version=2025-11-25\n" + ask + mismatch + "\nPOST\n" + initializeLine + "400\nend", "-HEADER-PROTOCOL-VERSION-MATCHES -HTTP-FALLBACK-INSPECTED"},
+		{"a modern error that leaves the handshake only", "http\nPOST\n" + ask + "400 json\n" + `<- {"id":1,"error":{"code":-32022,"message":"x","data":{"supported":["2025-11-25"],"requested":"2026-07-28"}}}` + "\nend\nPOST\n" + initializeLine + "400\nend", "!HTTP-FALLBACK-INSPECTED"},
+		{"a modern error and another client", "http\nPOST MCP-Protocol-Version=2025-11-25\n" + ask + mismatch + "\nPOST\n" + strings.Replace(initializeLine, `"name":"c"`, `"name":"d"`, 1) + "400\nend", "-HEADER-PROTOCOL-VERSION-MATCHES !HTTP-FALLBACK-INSPECTED"},
 		{"an unknown method", "http\nPOST\n-> {\"id\":1,\"method\":\"x/y\",\"params\":{$meta}}\n404 json\n<- {\"id\":1,\"error\":{\"code\":-32601,\"message\":\"x\"}}\nend", "+HTTP-UNKNOWN-METHOD-404"},
 		{"an unknown method with status 200", "http\nPOST\n-> {\"id\":1,\"method\":\"x/y\",\"params\":{$meta}}\nanswer {\"id\":1,\"error\":{\"code\":-32601,\"message\":\"x\"}}", "-HTTP-UNKNOWN-METHOD-404"},
 		{"GET to a server of this revision only", "http\n" + only + "GET MCP-Protocol-Version=2026-07-28\n405\nend", "+HTTP-LEGACY-METHODS-405"},

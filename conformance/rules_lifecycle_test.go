@@ -1,5 +1,7 @@
 package conformance
 
+import "strings"
+
 const initializeLine = `-> {"id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
 `
 
@@ -145,6 +147,12 @@ func cancellationCases() []ruleCase {
 	cancel := func(id string) string {
 		return `{"method":"notifications/cancelled","params":{"requestId":` + id + `}}` + "\n"
 	}
+	const (
+		slow     = "stdio\n" + `-> {"id":1,"method":"tools/list","params":{"_meta":{"progressToken":"p","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}` + "\n"
+		told     = `<- {"method":"notifications/progress","params":{"progressToken":"p","progress":1}}` + "\n"
+		later    = `-> {"id":2,"method":"tools/list","params":{$meta}}` + "\n"
+		answered = `<- {"id":2,"result":{"tools":[],$ok,$hints}}` + "\n"
+	)
 	return []ruleCase{
 		{"an own request", "stdio\nopen 2025-11-25\n-> {\"id\":1,\"method\":\"x/y\"}\n-> " + cancel("1") + "-> {\"id\":2,\"method\":\"ping\"}\n<- {\"id\":2,\"result\":{}}", "+CANCEL-OWN-REQUEST@client +CANCEL-NOT-INITIALIZE +CANCEL-NO-RESPONSE@server"},
 		{"a request of nobody", "stdio\nopen 2025-11-25\n-> " + cancel("77"), "-CANCEL-OWN-REQUEST@client"},
@@ -160,5 +168,11 @@ func cancellationCases() []ruleCase {
 		{"a subscription that the server ends", `stdio
 			-> {"id":1,"method":"subscriptions/listen","params":{"notifications":{},$meta}}
 			<- ` + cancel("1"), "+CANCEL-SERVER-LISTEN-ONLY"},
+		{"silence after a cancellation", slow + "-> " + cancel("1") + later + answered, "+CANCEL-SILENT +CANCEL-OWN-REQUEST@client"},
+		{"progress that crosses a cancellation", slow + "-> " + cancel("1") + told + later + answered, "+CANCEL-SILENT"},
+		{"progress after a cancellation", slow + "-> " + cancel("1") + later + answered + told, "-CANCEL-SILENT"},
+		{"a response after a cancellation", slow + "-> " + cancel("1") + later + answered + strings.Replace(answered, `"id":2`, `"id":1`, 1), "-CANCEL-SILENT"},
+		{"a response that crosses a cancellation", slow + "-> " + cancel("1") + later + strings.Replace(answered, `"id":2`, `"id":1`, 1) + answered, "!CANCEL-SILENT"},
+		{"an answer to something older proves nothing", slow + later + "-> " + cancel("1") + answered + told, "!CANCEL-SILENT"},
 	}
 }

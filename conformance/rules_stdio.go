@@ -11,6 +11,7 @@ import (
 func stdioRules() []ruleEntry {
 	return []ruleEntry{
 		stateful(func() Rule { return &lines{} }, "STDIO-STDOUT-MESSAGES-ONLY", "STDIO-STDIN-MESSAGES-ONLY", "STDIO-ONE-LINE"),
+		stateful(func() Rule { return &probe{} }, "STDIO-PROBE-DISCOVER"),
 		stateful(func() Rule { return &shutdown{} }, "STDIO-CLIENT-CLOSES-STDIN", "STDIO-SERVER-EXITS"),
 	}
 }
@@ -112,4 +113,23 @@ func (s *shutdown) Observe(o *Observation) {
 			Detail: "the server is ended by a signal before its standard input was closed", Want: "standard input closed first", Got: end.Signal,
 		})
 	}
+}
+
+// probe: the first thing that a client of 2026-07-28 asks a process is what it is
+// (2026-07-28 stdio, backward compatibility). A harness that tests servers knows
+// that already.
+type probe struct{ done bool }
+
+func (p *probe) Observe(o *Observation) {
+	if p.done || o.Session.Transport != trace.Stdio || !o.is(schemas.Request) || o.From() != trace.Client {
+		return
+	}
+	p.done = true
+	c := o.judge.conns[o.Session.Conn]
+	if !o.Session.Modern || o.Session.Partial || c == nil || c.legacy != nil || o.judge.options.Header.Subject == trace.Server {
+		return
+	}
+	o.Check(o.Message.Method == "server/discover", "STDIO-PROBE-DISCOVER", trace.Client, Fault{
+		Detail: "the first request to a process is not server/discover", Want: "server/discover", Got: clip(o.Message.Method),
+	})
 }

@@ -78,6 +78,10 @@ func stdioCases() []ruleCase {
 		{"a capture that drops noise", "stdio lacks=noise\nopen 2025-11-25", "?STDIO-STDOUT-MESSAGES-ONLY ?STDIO-STDIN-MESSAGES-ONLY"},
 		{"an orderly end", "stdio\n-> {\"id\":1,\"method\":\"server/discover\",\"params\":{$meta}}\n<- {\"id\":1,\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{},$ok,$hints}}\nstdin-closed\nexit", "+STDIO-CLIENT-CLOSES-STDIN +STDIO-SERVER-EXITS"},
 		{"a server that does not leave", "stdio\n-> {\"id\":1,\"method\":\"server/discover\",\"params\":{$meta}}\nstdin-closed\nkilled", "-STDIO-SERVER-EXITS"},
+		{"a client that asks first what the server is", "stdio subject=client\n-> {\"id\":1,\"method\":\"server/discover\",\"params\":{$meta}}", "+STDIO-PROBE-DISCOVER"},
+		{"a client that asks at once for tools", "stdio subject=client\n-> {\"id\":1,\"method\":\"tools/list\",\"params\":{$meta}}", "-STDIO-PROBE-DISCOVER"},
+		{"a client that shakes hands first", "stdio subject=client\nopen 2025-11-25\n-> {\"id\":1,\"method\":\"tools/list\",\"params\":{$meta}}", "!STDIO-PROBE-DISCOVER"},
+		{"a capture that begins later", "stdio lacks=start subject=client\n-> {\"id\":1,\"method\":\"tools/list\",\"params\":{$meta}}", "!STDIO-PROBE-DISCOVER"},
 		{"a client that kills at once", "stdio\nopen 2025-11-25\nkilled", "-STDIO-CLIENT-CLOSES-STDIN"},
 	}
 }

@@ -145,7 +145,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 	const sessions = mostSessions + 50
 	for i := range sessions {
-		id := fmt.Sprint("s", i)
+		id := fmt.Sprint("session-", i)
 		say("i"+id, "", trace.Client, 0, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
 		say("i"+id, id, trace.Server, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}`)
 		say("n"+id, id, trace.Client, 0, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -154,7 +154,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	if n := len(j.conns["c"].sessions); n > mostSessions {
 		t.Errorf("%d sessions are kept, want at most %d", n, mostSessions)
 	}
-	say("late", "s0", trace.Client, 0, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	say("late", "session-0", trace.Client, 0, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	say("late", "", trace.Server, 200, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 	j.Finish()
 	for _, e := range failed {

@@ -14,7 +14,7 @@ func (r *run) watch(c *conn) {
 	c.judge = conformance.NewJudge(conformance.JudgeOptions{
 		Catalogue: r.opts.Catalogue,
 		Schemas:   r.opts.Schemas,
-		Header:    trace.Header{Transport: c.offer.Transport, Revision: string(c.offer.Revision)},
+		Header:    trace.Header{Transport: c.offer.Transport, Revision: string(c.offer.Revision), Subject: r.opts.Target.Role},
 		Emit:      func(e conformance.Evidence) { c.found = append(c.found, e) },
 	})
 }
