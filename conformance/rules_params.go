@@ -194,7 +194,9 @@ func (p *paramRule) param(o *Observation, m *mirroring, param mirroredParam, val
 	}
 	if value[0] != '"' && body[0] != 't' && body[0] != 'f' {
 		n, err := strconv.ParseFloat(body, 64)
-		o.Check(err == nil && math.Abs(n) <= 1<<53-1, "HEADER-PARAM-SAFE-INTEGER", trace.Client, Fault{
+		exact := err == nil && math.Abs(n) <= 1<<53-1
+		m.unclear = m.unclear || !exact
+		o.Check(exact, "HEADER-PARAM-SAFE-INTEGER", trace.Client, Fault{
 			Detail: "an integer that goes into a header is not safe", Want: "-(2^53-1) to 2^53-1", Got: clip(body),
 		})
 	}
@@ -311,9 +313,9 @@ func (p *paramRule) answer(o *Observation) {
 		return
 	}
 	refused := o.is(schemas.Error) && o.errorCode() == "-32020"
-	if refused && r.Method == "tools/call" && len(p.refused) < remembered {
+	if name := textParam(r.Params, "name"); refused && r.Method == "tools/call" && name != "" && len(p.refused) < remembered {
 		arguments, _ := schemas.Member(r.Params, "arguments")
-		p.refused[textParam(r.Params, "name")] = sha256.Sum256(arguments)
+		p.refused[name] = sha256.Sum256(arguments)
 	}
 	switch {
 	case m == nil || m.unclear:

@@ -29,6 +29,8 @@ type flow struct {
 	retry    *int
 	ended    bool // the server has closed the connection, at the time
 	at       time.Time
+	polled   bool // the client has come back after that, and nothing has come yet
+	told     bool // when to come back
 }
 
 // waiting reports whether something is still to come on the stream.
@@ -86,12 +88,7 @@ func (fs *flows) begin(o *Observation) {
 		return // of something that was not seen
 	}
 	fs.open[x.ID] = f
-	if f.ended && f.waiting() { // it can be resumed, so the stream was not over
-		o.Check(f.retry != nil, "HTTP-RETRY-SENT", trace.Server, Fault{
-			Detail: "the server closes the connection of a stream that goes on without a retry field", Want: "an event with a retry field", Got: "none",
-		})
-	}
-	f.ended = false
+	f.polled, f.told, f.retry, f.ended = f.ended && f.waiting(), f.retry != nil, nil, false
 }
 
 // close takes the end of a connection.
@@ -146,6 +143,12 @@ func (fs *flows) event(o *Observation) {
 	}
 	if sse.Retry != nil {
 		f.retry = sse.Retry
+	}
+	if o.Message != nil && f.polled { // so the stream was not over
+		f.polled = false
+		o.Check(f.told, "HTTP-RETRY-SENT", trace.Server, Fault{
+			Detail: "the server closes the connection of a stream that goes on without a retry field", Want: "an event with a retry field", Got: "none",
+		})
 	}
 	switch {
 	case o.is(schemas.Result, schemas.Error) && x.resumes() && f.id != "" && o.Request != nil && o.Request.Exchange != nil &&

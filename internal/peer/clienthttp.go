@@ -138,6 +138,9 @@ func (l *httpLink) exchange(ctx context.Context, m sent, body []byte) error {
 		l.talk.receive(l.ctx, data)
 		return errLost // unless that was the answer: then nobody hears it
 	case typeStream:
+		if l.talk.c.broken("stream-unread") {
+			return errors.New("the answer is no JSON")
+		}
 		return l.follow(ctx, resp.Body)
 	default:
 		return fmt.Errorf("the answer is %q, neither JSON nor a stream of events", t)
@@ -242,6 +245,9 @@ func (l *httpLink) follow(ctx context.Context, body io.Reader) error {
 		}
 		if last == "" || n == maxResumes || l.talk.revision().Stateless() {
 			return errLost
+		}
+		if l.talk.c.broken("retry-ignored") {
+			pause = 0
 		}
 		if err := rest(ctx, pause); err != nil {
 			return err

@@ -79,6 +79,9 @@ func prods() []prod {
 		{method: "tools/call", params: tool("test_input_required_result_elicitation"), since: modern},
 		{method: "tools/call", params: tool("test_input_required_result_sampling"), since: modern},
 		{method: "tools/call", params: `{"name":"test_header_param","arguments":{"region":"x"}}`, since: modern},
+		{method: "tools/call", params: `{"name":"test_header_param","arguments":{"priority":42}}`, headers: map[string]string{"Mcp-Param-Priority": "42.0"}, since: modern, http: true},
+		{method: "prompts/get", params: tool("test_simple_prompt"), headers: map[string]string{"Mcp-Name": "=?base64?dGVzdF9zaW1wbGVfcHJvbXB0?="}, since: modern, http: true},
+		{method: "tools/call", params: tool("test_reconnection"), since: schemas.R20251125, until: modern, http: true},
 		{method: "no/such/method"},
 		{raw: `[{"jsonrpc":"2.0","id":"b","method":"ping"}]`, since: schemas.R20250326, until: schemas.R20250618},
 		{raw: `this is no message`},
@@ -311,8 +314,8 @@ func prodHTTP(t *testing.T, o peer.Options, rev schemas.Revision, caps string) [
 		if ctx.Err() != nil {
 			end = "open"
 		}
-		return changing.ReplaceAllString(fmt.Sprintf("%s %s: %d %s session %q\n%s(%s)", verb, p.method, resp.StatusCode,
-			resp.Header.Get("Content-Type"), resp.Header.Get("Mcp-Session-Id"), text.String(), end), "ID")
+		return changing.ReplaceAllString(fmt.Sprintf("%s %s: %d %s buffering %q session %q\n%s(%s)", verb, p.method, resp.StatusCode,
+			resp.Header.Get("Content-Type"), resp.Header.Get("X-Accel-Buffering"), resp.Header.Get("Mcp-Session-Id"), text.String(), end), "ID")
 	}
 	var got []string
 	if !rev.Stateless() {

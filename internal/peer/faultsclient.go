@@ -193,6 +193,7 @@ func clientStdioFaults() []Fault {
 					m.raw = b.Bytes()
 				}
 			})},
+		{Name: "tools-before-probe", Breaks: "The first request to a process is tools/list.", Requirements: []string{"STDIO-PROBE-DISCOVER"}, Since: modern, Transports: overStdio()},
 		{Name: "stdin-left-open", Breaks: "The client leaves without closing the server's standard input.", Requirements: []string{"STDIO-CLIENT-CLOSES-STDIN"}, Transports: overStdio()},
 	}
 }
@@ -210,6 +211,9 @@ func header(match func(*http.Request, *sent) bool, name, value string) func(*htt
 	}
 }
 
+// mirroring matches calls with an argument that goes into a header.
+func mirroring(r *http.Request, _ *sent) bool { return r.Header.Get(headerParam+"Region") != "" }
+
 func posting(method string) func(*http.Request, *sent) bool {
 	return func(r *http.Request, m *sent) bool { return r.Method == http.MethodPost && m.method() == method }
 }
@@ -218,12 +222,18 @@ func verb(v string) func(*http.Request, *sent) bool {
 	return func(r *http.Request, _ *sent) bool { return r.Method == v }
 }
 
+func resuming(r *http.Request, _ *sent) bool { return r.Header.Get(headerLast) != "" }
+
 func clientHTTPFaults() []Fault {
 	all := []Fault{
 		{Name: "post-accept", Breaks: "A POST accepts JSON only.", Requirements: []string{"HTTP-POST-ACCEPT"}, Since: r2503,
 			request: header(posting("tools/list"), "Accept", typeJSON)},
 		{Name: "get-accept", Breaks: "A GET accepts JSON only.", Requirements: []string{"HTTP-GET-ACCEPT"}, Since: r2503, Until: modern,
 			request: header(verb(http.MethodGet), "Accept", typeJSON)},
+		{Name: "resumes-after-nothing", Breaks: "A stream is resumed after an event that was never sent.", Requirements: []string{"HTTP-RESUME-LAST-EVENT-ID"}, Since: r2503, Until: modern,
+			request: header(resuming, headerLast, "99-99")},
+		{Name: "stream-unread", Breaks: "The client understands answers in JSON only.", Requirements: []string{"HTTP-CLIENT-BOTH-ANSWERS"}, Since: r2503},
+		{Name: "retry-ignored", Breaks: "The client connects again at once.", Requirements: []string{"HTTP-RETRY-RESPECTED"}, Since: r2511, Until: modern},
 		{Name: "session-id-forgotten", Breaks: "A request lacks the session id.", Requirements: []string{"HTTP-SESSION-ID-SENT"}, Since: r2503, Until: modern,
 			request: header(posting("tools/list"), headerSession, "")},
 		{Name: "session-not-renewed", Breaks: "The client gives up when its session has ended.", Requirements: []string{"HTTP-SESSION-RENEWED"}, Since: r2503, Until: modern},
@@ -280,6 +290,20 @@ func clientStatelessFaults() []Fault {
 			request: header(posting("tools/list"), headerMethod, "prompts/list")},
 		{Name: "header-name-missing", Breaks: "A call lacks the Mcp-Name header.", Requirements: []string{"HEADER-NAME"}, Transports: overHTTP(),
 			request: header(calls, headerName, "")},
+		{Name: "param-header-missing", Breaks: "An argument is not mirrored into its header.", Requirements: []string{"HEADER-PARAM"}, Transports: overHTTP(),
+			request: header(calls, headerParam+"Region", "")},
+		{Name: "param-header-plain", Breaks: "A value that has to be encoded goes into its header as it is.", Requirements: []string{"HEADER-ENCODED"}, Transports: overHTTP(),
+			request: header(mirroring, headerParam+"Region", "Zürich")},
+		{Name: "param-header-markers", Breaks: "The markers of an encoded header are capitals.", Requirements: []string{"HEADER-ENCODED-MARKERS"}, Transports: overHTTP(),
+			request: header(mirroring, headerParam+"Region", "=?BASE64?WsO8cmljaCA=?=")},
+		{Name: "param-integer-unsafe", Breaks: "An integer beyond 2^53 goes into a header.", Requirements: []string{"HEADER-PARAM-SAFE-INTEGER"}, Transports: overHTTP(),
+			edit: when(saying("tools/call"), func(m *sent) {
+				if args, _ := m.params()["arguments"].(obj); args["priority"] != nil {
+					args = copyOf(args)
+					args["priority"] = 1 << 60
+					param("arguments", args)(m)
+				}
+			})},
 		{Name: "header-name-other", Breaks: "The Mcp-Name header names another tool.", Requirements: []string{"HEADER-NAME"}, Transports: overHTTP(),
 			request: header(calls, headerName, "another_tool")},
 	}

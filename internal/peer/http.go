@@ -260,7 +260,7 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, p packet) {
 		s.send(w, h)
 		return
 	}
-	st := ses.streams.open(ses.revision() >= schemas.R20251125)
+	st := ses.streams.open(ses.revision() >= schemas.R20251125 && !s.broken("stream-not-primed"))
 	ses.takeAll(p, st, s.ending(st, h))
 	s.deliver(w, r, ses, st, h)
 }
@@ -329,9 +329,13 @@ func (s *Server) openSession(w http.ResponseWriter, r *http.Request, p packet) {
 	if s.broken("session-id-characters") {
 		id = "session " + id
 	}
+	if s.broken("session-id-short") {
+		id = id[:4]
+	}
 	ses := s.newSession(id, trace.StreamableHTTP)
 	ses.out = &ses.streams
 	ses.streams.sameIDs = s.broken("event-ids-repeated")
+	ses.streams.silent = s.broken("retry-missing")
 	st := newStream("", false)
 	ses.receive(p, st, st.end)
 	h := head{status: 200, rev: ses.revision(), verb: r.Method, re: p.method, header: http.Header{}}

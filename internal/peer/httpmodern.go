@@ -106,7 +106,7 @@ func (s *Server) compareHeader(r *http.Request, name, want string, encoded bool)
 	}
 	got, ok := vs[0], true
 	if encoded {
-		got, ok = decodeHeader(vs[0])
+		got, ok = s.decode(vs[0])
 	}
 	if (!ok || got != want) && !s.broken("header-mismatch-accepted") {
 		return mismatch("the header %s does not match the body", name)
@@ -119,6 +119,14 @@ const (
 	base64Begin = "=?base64?"
 	base64End   = "?="
 )
+
+// decode reads a header value that may be encoded.
+func (s *Server) decode(v string) (string, bool) {
+	if s.broken("encoded-header-refused") {
+		return v, true
+	}
+	return decodeHeader(v)
+}
 
 // decodeHeader reads a header value; false means invalid characters or Base64.
 func decodeHeader(v string) (string, bool) {
@@ -196,15 +204,15 @@ func (c *call) checkParamHeaders(t tool, args obj) *rpcError {
 	schema, _ := t.Tool["inputSchema"].(obj)
 	for _, h := range paramHeaders(schema) {
 		want := h.value(args)
-		if want == nil {
+		vs := c.header.Values(h.name)
+		if want == nil && !c.srv.broken("param-header-expected") {
 			continue
 		}
-		vs := c.header.Values(h.name)
 		if len(vs) != 1 {
 			return mismatch("the header %s must be there once", h.name)
 		}
-		got, ok := decodeHeader(vs[0])
-		if !ok || !sameValue(got, want) {
+		got, ok := c.srv.decode(vs[0])
+		if !ok || !sameValue(got, want) || c.srv.broken("param-header-compared-as-text") && strings.HasSuffix(got, ".0") {
 			return mismatch("the header %s does not match the argument", h.name)
 		}
 	}

@@ -20,6 +20,7 @@ type stream struct {
 	prime bool   // begin the first connection with an event of empty data
 	named bool   // HTTP+SSE: events are named message
 	shown string // the id in event ids; the same as id, but for a fault
+	quiet bool   // a fault: do not say when to reconnect
 
 	mu      sync.Mutex
 	events  []frame
@@ -124,7 +125,7 @@ func (st *stream) write(ctx context.Context, w http.ResponseWriter, from int, al
 			from++
 			_, _ = w.Write(st.event(f, from))
 		}
-		if cutting {
+		if cutting && !st.quiet {
 			fmt.Fprintf(w, "retry: %d\n\n", retryMillis)
 		}
 		_ = out.Flush()
@@ -166,6 +167,7 @@ type streams struct {
 	standing *stream // the newest GET stream: for messages that belong to no call
 	waiting  []frame // such messages, as long as there is no GET stream
 	sameIDs  bool    // a fault: every stream counts from the same id
+	silent   bool    // a fault: its streams do not say when to reconnect
 }
 
 // keptStreams is how many streams of a session can be resumed.
@@ -180,6 +182,7 @@ func (ss *streams) open(prime bool) *stream {
 	if ss.sameIDs {
 		st.shown = "1"
 	}
+	st.quiet = ss.silent
 	if ss.byID == nil {
 		ss.byID = map[string]*stream{}
 	}

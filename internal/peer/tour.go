@@ -56,6 +56,9 @@ func (t *talk) begin(ctx context.Context) error {
 		return t.handshake(ctx, wanted)
 	}
 	t.speak(schemas.R20260728)
+	if t.c.broken("tools-before-probe") {
+		_, _ = t.callOnce(ctx, "tools/list", obj{}, t.c.opts.Patience)
+	}
 	found, err := t.probe(ctx)
 	if err != nil || found {
 		return err

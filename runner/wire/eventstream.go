@@ -64,6 +64,7 @@ func answerHead(o Out) (*trace.Head, error) {
 	switch {
 	case h.Stream:
 		f.set("Content-Type", "text/event-stream")
+		f.set("X-Accel-Buffering", "no") // 2026-07-28 streamable-http, receiving messages
 		f.set("Cache-Control", "no-cache")
 	case len(o.Data) > 0:
 		f.set("Content-Type", "application/json")

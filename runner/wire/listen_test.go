@@ -111,18 +111,18 @@ func TestListenAnswers(t *testing.T) {
 			http.Header{"Content-Length": {"6"}}, "<html>", "<- http 200\n<- noise <html>\n<- closed eof\n"},
 		{"a stream that ends at once", wire.Out{Data: []byte("{\"a\":\n1}"), Last: true, HTTP: &wire.HTTP{
 			Stream: true, EventID: "e1", Event: "message", Retry: 5, Drop: []string{"cache-control"},
-		}}, 200, http.Header{"Content-Type": {"text/event-stream"}},
+		}}, 200, http.Header{"Content-Type": {"text/event-stream"}, "X-Accel-Buffering": {"no"}},
 			"event: message\nid: e1\nretry: 5\ndata: {\"a\":\ndata: 1}\n\n",
 			"<- http 200\n<- message #e1 {\"a\":\n1}\n<- closed eof\n"},
 		{"a priming event", wire.Out{Last: true, HTTP: &wire.HTTP{Stream: true, EventID: "e1"}}, 200,
-			http.Header{"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-cache"}},
+			http.Header{"Content-Type": {"text/event-stream"}, "X-Accel-Buffering": {"no"}, "Cache-Control": {"no-cache"}},
 			"id: e1\ndata: \n\n", "<- http 200\n<- sse #e1\n<- closed eof\n"},
 		{"a lone retry", wire.Out{Last: true, HTTP: &wire.HTTP{Stream: true, Retry: 9, Drop: []string{"Cache-Control"}}}, 200,
-			http.Header{"Content-Type": {"text/event-stream"}},
+			http.Header{"Content-Type": {"text/event-stream"}, "X-Accel-Buffering": {"no"}},
 			"retry: 9\n\n", "<- http 200\n<- sse\n<- closed eof\n"},
 		{"raw bytes of a stream", wire.Out{Data: []byte(": hi\r\rdata: {}\r\n\r\ndata: []"), Last: true, HTTP: &wire.HTTP{
 			Stream: true, Raw: true, Drop: []string{"Cache-Control"},
-		}}, 200, http.Header{"Content-Type": {"text/event-stream"}},
+		}}, 200, http.Header{"Content-Type": {"text/event-stream"}, "X-Accel-Buffering": {"no"}},
 			": hi\r\rdata: {}\r\n\r\ndata: []", "<- http 200\n<- sse\n<- message {}\n<- sse []\n<- closed eof\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
