@@ -106,6 +106,11 @@ func (r *serverDeclares) use(o *Observation) usage {
 	if list != nil && !nonEmpty(result, list...) {
 		return usage{}
 	}
+	// An empty object answers everything and shows nothing in use.
+	part := map[string]string{"tools/call": "content", "prompts/get": "messages", "resources/read": "contents"}[method]
+	if _, there := schemas.Member(result, part); part != "" && !there {
+		return usage{}
+	}
 	return u
 }
 

@@ -110,7 +110,7 @@ func envelopeCases() []ruleCase {
 		{"a result that does not fit", `stdio
 			open 2025-11-25 server={"tools":{}}
 			-> {"id":1,"method":"tools/call","params":{"name":"x"}}
-			<- {"id":1,"result":{"toolResult":[]}}`, "-SCHEMA-RESULT@server +TOOLS-DECLARED"},
+			<- {"id":1,"result":{"toolResult":[]}}`, "-SCHEMA-RESULT@server"},
 		{"a notification that does not fit", `stdio
 			open 2025-11-25 server={"logging":{}}
 			<- {"method":"notifications/message","params":{"level":"LOUD","data":1}}`, "-SCHEMA-NOTIFICATION@server"},

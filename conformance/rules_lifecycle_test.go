@@ -70,6 +70,8 @@ func capabilityCases() []ruleCase {
 	return []ruleCase{
 		{"tools not declared", "stdio\nopen 2025-11-25\n" + listing("tools/list", one), clientUses + "-TOOLS-DECLARED"},
 		{"no tools, none declared", "stdio\nopen 2025-11-25\n" + listing("tools/list", `{"tools":[]}`), clientUses + "!TOOLS-DECLARED"},
+		{"a tool was called, and nothing declared", "stdio\nopen 2025-11-25\n" + "-> {\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\"}}\n<- {\"id\":1,\"result\":{\"content\":[]}}\n", clientUses + "-TOOLS-DECLARED"},
+		{"an empty object shows nothing in use", "stdio\nopen 2025-11-25 server={\"tools\":{}}\n" + "-> {\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\"}}\n<- {\"id\":1,\"result\":{}}\n", "!TOOLS-DECLARED -SCHEMA-RESULT@server"},
 		{"prompts not declared", "stdio\nopen 2025-11-25\n" + listing("prompts/list", `{"prompts":[{"name":"a"}]}`), clientUses + "-PROMPTS-DECLARED"},
 		{"prompts declared", "stdio\nopen 2025-11-25 server={\"prompts\":{}}\n" + listing("prompts/list", `{"prompts":[{"name":"a"}]}`), "+PROMPTS-DECLARED +PROMPTS-LIST-ANSWERED"},
 		{"prompts declared and not there", "stdio\nopen 2025-11-25 server={\"prompts\":{}}\n" + refusing("prompts/list", "{}"), "-PROMPTS-LIST-ANSWERED"},

@@ -49,7 +49,18 @@ func New(in Input) *Report {
 	for _, e := range in.Ledger.Errors() {
 		r.Harness = append(r.Harness, e.Error())
 	}
+	r.doubt()
 	return r
+}
+
+// doubt takes back that anything conforms when something went wrong on our side,
+// or the run was ended early: what was not seen might have failed.
+func (r *Report) doubt() {
+	for i := range r.Scores {
+		if len(r.Harness) > 0 && r.Scores[i].Verdict == conformance.Conforms {
+			r.Scores[i].Verdict = conformance.Incomplete
+		}
+	}
 }
 
 func count(t conformance.Tally) Count {

@@ -54,3 +54,29 @@ func TestNewFoldsALedger(t *testing.T) {
 		t.Errorf("evidence on no requirement is reported as %v", r.Harness)
 	}
 }
+
+// What conforms as far as it was seen does not, when more was to be seen.
+func TestABrokenHarnessLetsNothingConform(t *testing.T) {
+	cat, err := conformance.Load(fstest.MapFS{"a.yaml": {Data: []byte(twoDemands)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := conformance.NewLedger(cat)
+	for _, id := range []string{"A-HOLDS", "B-OPEN"} {
+		l.Add(conformance.Evidence{Requirement: id, Revision: schemas.R20251125, Verdict: conformance.Pass})
+	}
+	in := reports.Input{Tool: "t", Ledger: l, Roles: []trace.Side{trace.Server}}
+	if s := reports.New(in).Scores[0]; s.Verdict != conformance.Conforms {
+		t.Fatalf("without errors: %+v", s)
+	}
+	in.Harness = []string{"the run was ended early"}
+	if s := reports.New(in).Scores[0]; s.Verdict != conformance.Incomplete || s.Must.Passed != 2 {
+		t.Errorf("with one: %+v", s)
+	}
+}
+
+func TestPlainTextMovesNoTerminal(t *testing.T) {
+	if got := reports.Plain("a\n\tb\x1b[2J\x07\r\u202e\xff é"); got != "a\n\tb\\u001b[2J\\u0007\\u000d\\u202e\\ufffd é" {
+		t.Errorf("%q", got)
+	}
+}

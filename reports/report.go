@@ -69,7 +69,7 @@ type Score struct {
 	Revision schemas.Revision `json:"revision"`
 	Role     trace.Side       `json:"role"`
 	// Verdict is "conforms", "incomplete" (nothing failed, but a core MUST was
-	// not judged), "does not conform", or "untested" (nothing was judged at all).
+	// not judged, or Harness has entries), "does not conform", or "untested" (nothing was judged at all).
 	Verdict conformance.Standing `json:"verdict"`
 	Must    Count                `json:"must"`   // MUST and MUST NOT
 	Should  Count                `json:"should"` // SHOULD and SHOULD NOT; never part of the verdict

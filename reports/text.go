@@ -267,11 +267,33 @@ func oneLine(s string) string {
 		switch {
 		case c == '\n' || c == '\t' || c == '\r':
 			b.WriteByte(' ')
-		case c == utf8.RuneError || unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp):
-			fmt.Fprintf(&b, "\\u%04x", c)
 		default:
-			b.WriteRune(c)
+			harmless(&b, c)
 		}
 	}
 	return b.String()
+}
+
+// Plain makes a message safe for a terminal whatever a peer has put into it:
+// lines stay lines, and what would move the cursor, colour or turn the text is
+// written as an escape.
+func Plain(s string) string {
+	var b strings.Builder
+	for _, c := range s {
+		if c == '\n' || c == '\t' {
+			b.WriteRune(c)
+			continue
+		}
+		harmless(&b, c)
+	}
+	return b.String()
+}
+
+// harmless writes a rune, or what stands for it where a terminal would obey it.
+func harmless(b *strings.Builder, c rune) {
+	if c == utf8.RuneError || unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) {
+		fmt.Fprintf(b, "\\u%04x", c)
+		return
+	}
+	b.WriteRune(c)
 }

@@ -322,6 +322,9 @@ func (c *conn) describeExchange(exchange string) string {
 		switch x.Kind {
 		case trace.KindHTTP:
 			s += fmt.Sprintf("status %d, ", x.HTTP.Status)
+			if to, ok := x.HTTP.Get("Location"); ok {
+				s += fmt.Sprintf("redirected to %s, which is not followed: give the URL that answers, ", trace.MaskURL(to))
+			}
 		case trace.KindMessage, trace.KindNoise:
 			s += fmt.Sprintf("body %q, ", excerpt(x.Data))
 		}
@@ -406,6 +409,9 @@ func (c *conn) handshake(ctx context.Context, capabilities json.RawMessage, prop
 	v, _ := schemas.Member(x.msg.Result, "protocolVersion")
 	c.agreed = text(v)
 	if proposal == "" && c.agreed != asked {
+		if v == nil {
+			return &refused{"the result of initialize has no protocolVersion: " + excerpt(x.msg.Result)}
+		}
 		return &refused{fmt.Sprintf("the server answered with version %s", excerpt(v))}
 	}
 	return c.settle(ctx, s)

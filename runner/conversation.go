@@ -79,6 +79,8 @@ func (v *conversation) run(ctx context.Context) error {
 		var no *refused
 		switch {
 		case err == nil:
+		case ctx.Err() != nil: // first: the end of the run ends connections, which is nobody's fault
+			v.stop(st, "the run was ended")
 		case errors.As(err, &none):
 			v.fail(st, none.why)
 			v.noShow = true
@@ -87,8 +89,6 @@ func (v *conversation) run(ctx context.Context) error {
 		case errors.Is(err, wire.ErrClosed), errors.Is(err, wire.ErrNoExchange), errors.Is(err, wire.ErrNoEventID):
 			v.stop(st, err.Error())
 			v.noShow = true
-		case ctx.Err() != nil:
-			v.stop(st, "the run was ended")
 		default:
 			v.stop(st, "the harness broke")
 			return fmt.Errorf("%s:%d: %w", v.s.File, st.Line, err)

@@ -27,6 +27,7 @@ type survey struct {
 	session                  bool          // session ids are given
 	local                    bool          // on the loopback interface
 	alone                    bool          // no revision with a handshake is offered beside this
+	mute                     bool          // a list that it declares was asked for and never came
 }
 
 // vars are the variables that an offer gives to scenarios.
@@ -190,6 +191,7 @@ func (p *probing) probe(ctx, patient context.Context, o Offer) {
 	switch {
 	case errors.As(err, &usage), errors.As(err, &harness):
 		p.broken = err
+	case ctx.Err() != nil: // whoever ended the run cut the probe short: it says nothing of the target
 	case err != nil:
 		r.out.Refused = append(r.out.Refused, Refusal{o, err.Error()})
 	default:
@@ -236,13 +238,22 @@ func (p *probing) silence(c *conn) error {
 	}
 	c.journal.mu.Lock()
 	defer c.journal.mu.Unlock()
-	return fmt.Errorf("no answer within %v%s", p.run.limits.scale(startLimit), c.hint())
+	said := ""
+	for _, x := range c.journal.entries {
+		if x.From != c.us && x.Kind == trace.KindMessage {
+			said = "; what it said is no answer: " + excerpt(x.Data)
+		}
+	}
+	return fmt.Errorf("no answer within %v%s%s", p.run.limits.scale(startLimit), said, c.hint())
 }
 
 // open does what opens a conversation in the revision, and learns who is there.
 func (s *survey) open(ctx context.Context, c *conn, limit time.Duration) error {
 	if !s.offer.Revision.Stateless() {
-		if err := c.handshake(ctx, nil, "", limit); err != nil {
+		err := c.handshake(ctx, nil, "", limit)
+		// Who answered initialize in the revision speaks it. That it was gone right
+		// after depends on the moment; the conversations meet it too, and judge it.
+		if _, gone := errors.AsType[*noShow](err); err != nil && !(gone && c.agreed == string(s.offer.Revision)) {
 			return err
 		}
 		s.capabilities, _ = schemas.Member(c.opened.msg.Result, "capabilities")
@@ -284,7 +295,7 @@ func (s *survey) list(ctx context.Context, c *conn, limit time.Duration) {
 	}{
 		{"tools", "name", &s.tools}, {"prompts", "name", &s.prompts}, {"resources", "uri", &s.resource},
 	} {
-		if conformance.Declares(s.capabilities, l.capability) {
+		if conformance.Declares(s.capabilities, l.capability) && !s.mute {
 			s.pages(ctx, c, l.capability, l.key, l.to, limit)
 		}
 	}
@@ -303,6 +314,7 @@ func (s *survey) pages(ctx context.Context, c *conn, list, key string, to *[]str
 		}
 		x, err := c.reply(ctx, q, limit)
 		if err != nil {
+			s.mute = true
 			return
 		}
 		s.slowest = max(s.slowest, time.Since(began))

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -108,5 +110,87 @@ func mustBeUnreachable(t *testing.T, target Target, want string) {
 	}
 	if out == nil || len(out.Harness) > 0 {
 		t.Errorf("outcome %+v", out)
+	}
+}
+
+// Servers that answer the handshake and then everything in the same way obey no
+// rule by that: what they were asked for in particular is not proven.
+func TestWhoRefusesEverythingPassesNothingByIt(t *testing.T) {
+	refusing := func(status int) Target {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			m := schemas.Classify(body)
+			if m.Method != "initialize" {
+				http.Error(w, "no", status)
+				return
+			}
+			v, _ := schemas.Member(m.Params, "protocolVersion")
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Mcp-Session-Id", "s1")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%s,"capabilities":{},"serverInfo":{"name":"no","version":"1"}}}`, m.ID, v)
+		}))
+		t.Cleanup(s.Close)
+		return Target{Role: trace.Server, URL: s.URL}
+	}
+	const unknown = `while read -r l; do
+		id=$(printf %s "$l" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+		case $l in
+		*'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{}},"serverInfo":{"name":"no","version":"1"}}}';;
+		*) [ -z "$id" ] || echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"no"}}';;
+		esac
+	done`
+	for name, c := range map[string]struct {
+		target Target
+		ids    []string
+	}{
+		"404":    {refusing(404), []string{"HTTP-ORIGIN-VALIDATED", "HTTP-SESSION-ENDED-404"}},
+		"400":    {refusing(400), []string{"HTTP-ORIGIN-VALIDATED", "HTTP-VERSION-HEADER-INVALID", "HTTP-SESSION-ID-REQUIRED"}},
+		"-32601": {Target{Role: trace.Server, Command: []string{"sh", "-c", unknown}}, []string{"TOOLS-UNKNOWN", "PROMPTS-UNKNOWN"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := options(t, c.target)
+			o.Revisions, o.Patience = []schemas.Revision{schemas.R20251125}, 0.2
+			out, err := Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, j := range out.Ledger.Verdicts(schemas.R20251125, trace.Server) {
+				if slices.Contains(c.ids, j.Requirement.ID) && j.Verdict == conformance.Pass {
+					t.Errorf("%s passes", j.Requirement.ID)
+				}
+			}
+		})
+	}
+}
+
+// An interrupted run says so, and blames nobody for what it cut off.
+func TestAnInterruptedRunSaysSoAndNothingElse(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o := options(t, Target{Role: trace.Server, Builtin: true})
+	o.Progress = func(p Progress) {
+		if p.Result.Verdict == conformance.Pass {
+			cancel()
+		}
+	}
+	out, err := Run(ctx, o)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if len(out.Harness) != 1 || !strings.Contains(out.Harness[0].Error(), "ended early") {
+		t.Errorf("harness errors %v", out.Harness)
+	}
+	for _, f := range out.Ledger.Findings() {
+		if f.Verdict == conformance.Fail {
+			t.Errorf("blamed: %+v", f)
+		}
+	}
+}
+
+func TestAnEmptyCommandIsWrongUsage(t *testing.T) {
+	_, err := Run(t.Context(), options(t, Target{Role: trace.Server, Command: []string{""}}))
+	if _, ok := errors.AsType[*UsageError](err); !ok {
+		t.Errorf("%v", err)
 	}
 }

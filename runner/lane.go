@@ -62,9 +62,10 @@ func (l *lane) hold(ctx context.Context) {
 	for _, s := range l.scenarios {
 		began := time.Now()
 		v, err := l.attempt(ctx, s, l.run.limits)
-		if err == nil && v.noShow && ctx.Err() == nil {
+		if err == nil && v.noShow && ctx.Err() == nil && !l.survey.mute {
 			// What did not come may have come too late, or the connection was
-			// harmed before: ask again where neither can be.
+			// harmed before: ask again where neither can be. Who let a long wait for
+			// a list pass in silence had that time already.
 			l.drop(ctx)
 			patient := l.run.limits
 			patient.factor *= 2
@@ -83,7 +84,7 @@ func (l *lane) hold(ctx context.Context) {
 				l.drop(ctx)
 			}
 		}
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			l.run.harness(fmt.Errorf("%s, %s over %s: %w", s.ID, l.survey.offer.Revision, l.survey.offer.Transport, err))
 		}
 		l.run.finish(res)

@@ -218,3 +218,45 @@ func TestTargetCheck(t *testing.T) {
 		})
 	}
 }
+
+func TestWhoNeverAnswersAListIsAskedOnce(t *testing.T) {
+	deaf := func(*fakeWire, schemas.Message) {}
+	s := &fakeServer{on: reaction{"tools/list": deaf, "slow": deaf}}
+	r := newTestRun(t, s, "steps:\n  - use: open\n  - send: {call: slow, as: p}\n  - {expect: {reply: p}, req: REQUEST-ANSWERED}\n")
+	r.limits.factor = 0.001 // of a minute
+	if err := r.discover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range r.plan() {
+		l.hold(t.Context())
+	}
+	if res := r.out.Results; len(res) != 1 || res[0].Verdict != conformance.Fail || len(s.wires) != 2 {
+		t.Errorf("%+v on %d connections: want one failure, one connection to explore and one to ask", res, len(s.wires))
+	}
+}
+
+// What a server offers must not hang on whether it died before or after the
+// harness said that the handshake is over.
+func TestWhoDiesAfterTheHandshakeIsJudgedAllTheSame(t *testing.T) {
+	s := &fakeServer{on: reaction{"initialize": func(w *fakeWire, m schemas.Message) {
+		w.answer(m)
+		w.end()
+	}}}
+	r := newTestRun(t, s, pingStep)
+	res := judged(t, r)
+	if len(res) != 1 || res[0].Verdict == conformance.Pass || len(r.out.Refused) > 0 {
+		t.Errorf("%+v, refused %+v", res, r.out.Refused)
+	}
+	if v := verdictOf(r, "PING-ANSWERED"); v == conformance.Pass {
+		t.Errorf("PING-ANSWERED: %s by who was gone", v)
+	}
+}
+
+func verdictOf(r *run, id string) conformance.Verdict {
+	for _, j := range r.out.Ledger.Verdicts(r.revisions[0], r.opts.Target.Role) {
+		if j.Requirement.ID == id {
+			return j.Verdict
+		}
+	}
+	return conformance.NotApplicable
+}

@@ -63,6 +63,8 @@ func (t Target) check() error {
 		return usage("a client under test needs a command that starts it")
 	case t.URL == "" && len(t.Command) == 0:
 		return usage("nothing to judge: give a command or a URL")
+	case len(t.Command) > 0 && t.Command[0] == "":
+		return usage("the command is empty: was a variable not set?")
 	case t.URL == "" && t.Role == trace.Server && t.Transport != "" && t.Transport != trace.Stdio:
 		return usage("transport %s needs a URL", t.Transport)
 	case t.URL != "" && t.Transport == trace.Stdio:

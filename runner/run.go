@@ -71,6 +71,9 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 		r.harness(fmt.Errorf("ending the target: %w", stop))
 	}
 	r.complete()
+	if ctx.Err() != nil {
+		r.harness(fmt.Errorf("the run was ended early: %d of %d conversations had been held", r.done, r.total))
+	}
 	if err == nil && o.Trace != nil && o.Trace.Err() != nil {
 		err = &HarnessError{fmt.Errorf("writing the trace: %w", o.Trace.Err())}
 	}

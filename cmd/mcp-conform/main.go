@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/mcp-conform/mcp-conform/reports"
 )
 
 // The exit codes. They are part of the interface: scripts and pipelines branch on them.
@@ -26,6 +28,7 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the first signal ends in good order, the second at once
 	code := execute(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
 	stop()
 	os.Exit(code)
@@ -74,7 +77,7 @@ func execute(ctx context.Context, args []string, s streams) int {
 		code = e.code
 	}
 	if !errors.Is(err, errSilent) {
-		fmt.Fprintf(s.err, "mcp-conform: %v\n", err)
+		fmt.Fprintf(s.err, "mcp-conform: %s\n", reports.Plain(err.Error()))
 	}
 	return code
 }
