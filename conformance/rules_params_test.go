@@ -39,7 +39,7 @@ func paramCases() []ruleCase {
 		{"an integer in another form", call("Mcp-Param-N=42.0", `"n":42`) + done, "+HEADER-PARAM +HEADER-PARAM-NUMERIC"},
 		{"an integer in another form refused", call("Mcp-Param-N=42.0", `"n":42`) + refused, "+HEADER-PARAM -HEADER-PARAM-NUMERIC"},
 		{"an integer that is not safe", call("Mcp-Param-N=9007199254740993", `"n":9007199254740993`) + done, "+HEADER-PARAM -HEADER-PARAM-SAFE-INTEGER"},
-		{"a fraction, which the schema forbids", call("", `"n":1.5`) + done, "!HEADER-PARAM"},
+		{"a fraction, which the schema forbids", call("", `"n":1.5`) + done, "!HEADER-PARAM -TOOLS-ARGUMENTS-FIT"},
 		{"encoded", call("Mcp-Param-A==?base64?w6k=?=", `"a":"é"`) + done, "+HEADER-PARAM +HEADER-ENCODED +HEADER-ENCODED-MARKERS +HEADER-DECODED"},
 		{"encoded and refused", call("Mcp-Param-A==?base64?w6k=?=", `"a":"é"`) + refused, "+HEADER-PARAM -HEADER-DECODED"},
 		{"encoded without need", call("Mcp-Param-A==?base64?eA==?=", `"a":"x"`) + done, "+HEADER-PARAM +HEADER-DECODED !HEADER-ENCODED"},

@@ -19,7 +19,7 @@ func toolRules() []ruleEntry {
 	return []ruleEntry{
 		stateful(func() Rule { return &toolRule{tools: map[string]*tool{}} },
 			"TOOLS-NAMES-UNIQUE", "TOOLS-NAME-LENGTH", "TOOLS-NAME-CHARACTERS", "TOOLS-INPUT-SCHEMA", "TOOLS-OUTPUT-SCHEMA", "TOOLS-HEADER-ANNOTATIONS",
-			"TOOLS-STRUCTURED-PRESENT", "TOOLS-STRUCTURED-CONFORMS", "TOOLS-STRUCTURED-TEXT"),
+			"TOOLS-STRUCTURED-PRESENT", "TOOLS-STRUCTURED-CONFORMS", "TOOLS-STRUCTURED-TEXT", "TOOLS-ARGUMENTS-FIT"),
 	}
 }
 
@@ -29,6 +29,7 @@ const mostTools = 10000
 // tool is what the latest list said of a tool.
 type tool struct {
 	given  [sha256.Size]byte   // of its schemas, to judge each one once
+	input  *schemas.ToolSchema // nil if it has none that can be used
 	output *schemas.ToolSchema // nil if it has none
 	walk   int                 // in which the tool was listed last
 }
@@ -41,7 +42,10 @@ type toolRule struct {
 
 func (r *toolRule) Observe(o *Observation) {
 	switch {
-	case o.Earlier != nil || o.From() != trace.Server:
+	case o.Earlier != nil:
+	case o.is(schemas.Request) && o.isCall(trace.Client, "tools/call"):
+		r.calling(o)
+	case o.From() != trace.Server:
 	case o.isResult("tools/list"):
 		r.list(o)
 	case o.isResult("tools/call"):
@@ -108,13 +112,14 @@ func (r *toolRule) schemas(o *Observation, one json.RawMessage, t *tool, name, a
 	if t.given == given {
 		return
 	}
-	t.given, t.output = given, nil
+	t.given, t.input, t.output = given, nil, nil
 	if !has {
 		o.Fail("TOOLS-INPUT-SCHEMA", trace.Server, Fault{
 			Detail: "a tool has no input schema", Want: at + "/inputSchema: object", Got: "absent from " + clip(name),
 		})
 	} else {
-		_, found := schemas.CompileToolSchema(o.Revision, schemas.Input, input)
+		var found []schemas.Violation
+		t.input, found = schemas.CompileToolSchema(o.Revision, schemas.Input, input)
 		annotations, rest := splitAnnotations(found)
 		reportSchema(o, "TOOLS-INPUT-SCHEMA", "the input schema of a tool is no valid schema for an object", rest, name, at+"/inputSchema")
 		if o.Revision.Stateless() && bytes.Contains(input, []byte(`"x-mcp-header"`)) {
@@ -148,6 +153,30 @@ func reportSchema(o *Observation, requirement, detail string, found []schemas.Vi
 		f.Got = clip(found[0].Got) + " in " + clip(name)
 	}
 	o.Check(len(found) == 0, requirement, trace.Server, f)
+}
+
+// calling judges the arguments of a call by what the server listed; absent ones
+// are none. A schema that is at fault itself says nothing of the arguments, and
+// a null that stands for an argument left out is for the server to judge.
+func (r *toolRule) calling(o *Observation) {
+	t := r.tools[textParam(o.Message.Params, "name")]
+	if t == nil || t.input == nil {
+		return
+	}
+	arguments, ok := o.param("arguments")
+	if !ok {
+		arguments = json.RawMessage("{}")
+	}
+	found := slices.DeleteFunc(t.input.Validate(arguments), func(v schemas.Violation) bool { return v.Got == "null" })
+	if t.input.Unusable != "" || len(found) > 0 && found[0].Advice {
+		o.Untested("TOOLS-ARGUMENTS-FIT", trace.Client, "the input schema of the tool cannot be used")
+		return
+	}
+	f := Fault{Detail: "the arguments of a call do not fit the input schema of its tool"}
+	if len(found) > 0 {
+		f.Want, f.Got = "/params/arguments"+found[0].Pointer+": "+found[0].Want, clip(found[0].Got)
+	}
+	o.Check(len(found) == 0, "TOOLS-ARGUMENTS-FIT", trace.Client, f)
 }
 
 // called judges the result of a call. Results with isError are exempt: whether

@@ -168,6 +168,11 @@ func clientUtilityFaults() []Fault {
 			}},
 		{Name: "cancels-what-it-never-asked", Breaks: "The client cancels a request that it has not made.", Requirements: []string{"CANCEL-OWN-REQUEST"},
 			edit: when(firstList, before(notification("notifications/cancelled", obj{"requestId": "never made"})))},
+		{Name: "arguments-unfit", Breaks: "The client leaves the required arguments of a tool out.", Requirements: []string{"TOOLS-ARGUMENTS-FIT"}, Until: modern,
+			edit: when(func(m *sent) bool {
+				arguments, _ := m.params()["arguments"].(obj)
+				return m.method() == "tools/call" && len(arguments) > 0
+			}, param("arguments", obj{}))},
 		{Name: "progress-token-type", Breaks: "A progress token is a fraction.", Requirements: []string{"PROGRESS-TOKEN-TYPE"},
 			edit: when(firstList, func(m *sent) { withRequestMeta(m, "progressToken", 1.5) })},
 		{Name: "progress-token-shared", Breaks: "Two requests have the same progress token at the same time.", Requirements: []string{"PROGRESS-TOKEN-UNIQUE"}, Transports: overStdio(),
