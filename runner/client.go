@@ -188,6 +188,9 @@ func (s *survey) meet(ctx context.Context, c *conn, limit time.Duration) error {
 	c.journal.mu.Lock()
 	defer c.journal.mu.Unlock()
 	x := c.journal.find(func(x *entry) bool { return x.From != c.us && c.opens(x) })
+	if x == nil {
+		return &refused{"the client says that it is initialized and never sent initialize"}
+	}
 	if s.offer.Revision.Stateless() {
 		s.capabilities, _ = schemas.Member(x.msg.Params, "_meta", metaCapabilities)
 		s.introduced(schemas.Member(x.msg.Params, "_meta", metaClientInfo))
@@ -210,16 +213,38 @@ func (c *conn) opens(x *entry) bool {
 	return x.msg.Method == "initialize"
 }
 
+// begins reports whether a message shows that the client speaks the revision of
+// the offer: a request in it, notifications/initialized, or another request
+// after initialize was answered. Who goes on without that notification has agreed
+// to the version all the same (basic/lifecycle, version negotiation: who does not,
+// disconnects), and breaks a rule that only a conversation shows. The caller holds
+// the journal's lock.
+func (c *conn) begins(x *entry) bool {
+	switch {
+	case x.From == c.us:
+		return false
+	case c.offer.Revision.Stateless():
+		return c.opens(x)
+	case x.msg.Kind == schemas.Notification:
+		return x.msg.Method == "notifications/initialized"
+	case x.msg.Kind != schemas.Request || slices.Contains([]string{"initialize", "ping", "server/discover"}, x.msg.Method):
+		return false
+	}
+	if _, modern := schemas.Member(x.msg.Params, "_meta", metaVersion); modern {
+		return false
+	}
+	asked := c.journal.find(func(y *entry) bool { return y.From != c.us && c.opens(y) })
+	return asked != nil && c.journal.find(func(y *entry) bool {
+		return y.From == c.us && y.msg.Kind == schemas.Result && y.Seq < x.Seq && string(y.msg.ID) == string(asked.msg.ID)
+	}) != nil
+}
+
 // met waits until the client speaks the revision of the offer: it has sent a
 // request in it, or has gone on after the handshake.
 func (c *conn) met(ctx context.Context, limit time.Duration) error {
-	begun := func(x *entry) bool {
-		return x.From != c.us && (x.msg.Kind == schemas.Notification && x.msg.Method == "notifications/initialized" && !c.offer.Revision.Stateless() ||
-			c.offer.Revision.Stateless() && c.opens(x))
-	}
 	why := ""
 	c.journal.await(ctx, limit, func() bool {
-		if c.journal.find(begun) != nil {
+		if c.journal.find(c.begins) != nil {
 			why = ""
 			return true
 		}

@@ -116,6 +116,8 @@ func (r *run) discover(ctx context.Context) error {
 		return ctx.Err()
 	case p.broken != nil:
 		return p.broken
+	case len(r.surveys) == 0 && p.speechless():
+		return nil
 	case len(r.surveys) == 0:
 		return unreachable(r.opts.Target.where(), errors.New(p.reasons()))
 	}
@@ -167,8 +169,9 @@ type probing struct {
 	end *time.Timer // ends the patience of all probes
 
 	mu     sync.Mutex
-	met    bool  // some probe was answered
-	broken error // a usage or harness error, which is none of the target's
+	met    bool    // some probe was answered
+	broken error   // a usage or harness error, which is none of the target's
+	wrong  []*conn // answered initialize by no usable result
 }
 
 func (p *probing) answered(since time.Time) {
@@ -223,6 +226,9 @@ func (p *probing) ask(ctx, patient context.Context, o Offer, answered func()) (*
 		c.quiet(ctx, p.run.limits.scale(lingering), p.run.limits.scale(startLimit))
 	}
 	p.run.close(ctx, c, err == nil)
+	if err != nil {
+		p.keep(c)
+	}
 	if patient.Err() != nil && ctx.Err() == nil && errors.Is(err, context.Canceled) {
 		err = p.silence(c)
 	}
@@ -245,6 +251,48 @@ func (p *probing) silence(c *conn) error {
 		}
 	}
 	return fmt.Errorf("no answer within %v%s%s", p.run.limits.scale(startLimit), said, c.hint())
+}
+
+// keep remembers a conversation that a server opened wrongly: it answered
+// initialize with a result, but names no version in it or answers another id.
+func (p *probing) keep(c *conn) {
+	c.journal.mu.Lock()
+	defer c.journal.mu.Unlock()
+	if c.us != trace.Client || c.offer.Revision.Stateless() || c.agreed != "" || c.results() == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wrong = append(p.wrong, c)
+}
+
+// results returns the first result that the peer sent, whatever its id.
+func (c *conn) results() *entry {
+	return c.journal.find(func(x *entry) bool { return x.From != c.us && x.msg.Kind == schemas.Result })
+}
+
+// speechless takes over what was seen of a server that answers initialize, but in
+// no revision so that a conversation could begin. That is a verdict, and no
+// target that could not be reached. It is judged by the latest revision that it
+// was asked for, and reports whether there was anything to judge.
+func (p *probing) speechless() bool {
+	if len(p.wrong) == 0 {
+		return false
+	}
+	r := p.run
+	last := slices.MaxFunc(p.wrong, func(a, b *conn) int { return compareOffers(a.offer, b.offer) })
+	answer := last.results()
+	r.verdicts(last)
+	r.out.Offers = append(r.out.Offers, last.offer)
+	r.out.Refused = slices.DeleteFunc(r.out.Refused, func(f Refusal) bool { return f.Offer == last.offer })
+	e := conformance.Evidence{
+		Requirement: "LIFECYCLE-INITIALIZE-ANSWERED", Side: trace.Server, Revision: last.offer.Revision, Transport: last.offer.Transport,
+		Verdict: conformance.Fail, Detail: "initialize is not answered so that a session could begin",
+		Want: "a result with the id of the request, and protocolVersion in it", Got: excerpt(answer.Data),
+		Event: answer.Seq, Wire: "<- " + excerpt(answer.Data),
+	}
+	r.account(last.offer, e)
+	return true
 }
 
 // open does what opens a conversation in the revision, and learns who is there.

@@ -98,6 +98,57 @@ func TestHostileURLs(t *testing.T) {
 	})
 }
 
+func TestAServerLeftOverOnTheAddressIsNotJudgedInPlaceOfTheCommand(t *testing.T) {
+	s := httptest.NewServer(nil)
+	defer s.Close()
+	mustBeUnreachable(t, Target{Role: trace.Server, URL: s.URL, Command: []string{"true"}}, "listens on "+s.Listener.Addr().String()+" already")
+}
+
+// A server that answers initialize wrongly was reached: it has a verdict, and the
+// requirement that it breaks is named.
+func TestAnAnswerToInitializeThatLeadsNowhereIsAFailure(t *testing.T) {
+	for name, c := range map[string]struct{ answer, breaks string }{
+		"no version":     {`{"jsonrpc":"2.0","id":1,"result":{"capabilities":{},"serverInfo":{"name":"s","version":"1"}}}`, "SCHEMA-RESULT"},
+		"id as a string": {`{"jsonrpc":"2.0","id":"1","result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}`, "IDS-RESPONSE-ECHO"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := options(t, Target{Role: trace.Server, Command: []string{"sh", "-c", "while read -r l; do echo '" + c.answer + "'; done"}})
+			o.Patience = 0.1
+			o.Revisions = []schemas.Revision{schemas.R20250618, schemas.R20251125}
+			out, err := Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(out.Offers) != 1 || out.Offers[0].Revision != schemas.R20251125 || len(out.Refused) != 1 {
+				t.Errorf("offers %v, refused %v", out.Offers, out.Refused)
+			}
+			failed := map[string]bool{}
+			for _, f := range out.Ledger.Findings() {
+				failed[f.Requirement] = true
+			}
+			if !failed["LIFECYCLE-INITIALIZE-ANSWERED"] || !failed[c.breaks] {
+				t.Errorf("failed: %v, want LIFECYCLE-INITIALIZE-ANSWERED and %s", failed, c.breaks)
+			}
+		})
+	}
+}
+
+func TestAClientThatNeverSaysThatItIsInitializedIsJudged(t *testing.T) {
+	o := options(t, Target{Role: trace.Client, Builtin: true, Faults: []string{"initialized-missing"}})
+	o.Revisions = []schemas.Revision{schemas.R20250618}
+	out, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range out.Ledger.Findings() {
+		if f.Requirement == "LIFECYCLE-INITIALIZED-SENT" {
+			return
+		}
+	}
+	t.Errorf("offers %v, refused %v, findings %v", out.Offers, out.Refused, out.Ledger.Findings())
+}
+
 func mustBeUnreachable(t *testing.T, target Target, want string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

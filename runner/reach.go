@@ -116,6 +116,10 @@ func (r *reach) start(ctx context.Context, limit time.Duration) error {
 	case r.target.URL == "" || len(r.target.Command) == 0:
 		return nil
 	}
+	if address, err := dialable(r.target.URL); err == nil && occupied(ctx, address) {
+		return unreachable("starting "+r.target.where(), fmt.Errorf(
+			"something listens on %s already and would be judged instead: end it, or leave the command away to judge it", address))
+	}
 	p, err := startProcess(ctx, r.target)
 	if err != nil {
 		return unreachable("starting "+r.target.where(), err)
@@ -200,16 +204,38 @@ func (p *process) record(e trace.Event) {
 	}
 }
 
-// listening polls the address of a URL until it takes a connection. The end of
-// the process ends the wait.
-func (p *process) listening(ctx context.Context, address string, limit time.Duration) error {
+// dialable returns the host and port of a URL.
+func dialable(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return err
+		return "", err
 	}
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
+}
+
+// occupied reports whether something takes connections at an address now: a
+// server left over from before would be judged in place of the one to be started.
+func occupied(ctx context.Context, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	c.Close()
+	return true
+}
+
+// listening polls the address of a URL until it takes a connection. The end of
+// the process ends the wait.
+func (p *process) listening(ctx context.Context, address string, limit time.Duration) error {
+	address, err := dialable(address)
+	if err != nil {
+		return err
 	}
 	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
@@ -217,7 +243,7 @@ func (p *process) listening(ctx context.Context, address string, limit time.Dura
 	defer poll.Stop()
 	var d net.Dialer
 	for {
-		c, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+		c, err := d.DialContext(ctx, "tcp", address)
 		if err == nil {
 			return c.Close()
 		}
