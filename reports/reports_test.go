@@ -31,6 +31,8 @@ func sample() *reports.Report {
 	}
 	disputed := req("D-DISPUTED", conformance.Must, conformance.Fail, reports.Finding{Detail: "reads two ways", Count: 1})
 	disputed.Disputed = "https://example.invalid/issues/1"
+	untested := req("E-UNTESTED", conformance.Must, conformance.Untested)
+	untested.Reason = "it did not come to this: a thing happens"
 	return &reports.Report{
 		Format: reports.Format, Version: reports.Version, Tool: "mcp-conform test",
 		Subject: reports.Subject{Role: "server", Name: "demo", Version: "1.0", Transport: trace.Stdio, Command: "demo --flag"},
@@ -43,11 +45,23 @@ func sample() *reports.Report {
 				Event: 7, Wire: `<- {"id":1,"evil":"]]><script>\u202e` + "\u202e" + `"}`, Scenario: "tools.x", Transport: trace.Stdio, Fix: "make it hold", Count: 3}),
 			req("C-ADVICE", conformance.Should, conformance.Fail, reports.Finding{Detail: "not so good", Count: 1}),
 			disputed,
-			req("E-UNTESTED", conformance.Must, conformance.Untested),
+			untested,
 		},
 		Refused:   []reports.Refusal{{Revision: schemas.R20241105, Transport: trace.Stdio, Reason: "it answered 2025-11-25"}},
 		Scenarios: []reports.Scenario{{ID: "tools.x", Revision: schemas.R20251125, Transport: trace.Stdio, Verdict: conformance.Fail, Seconds: 0.1}},
 		Harness:   []string{"the wire broke: EOF"},
+	}
+}
+
+func TestAnIncompleteScoreSaysWhatIsMissing(t *testing.T) {
+	r := sample()
+	r.Scores[0].Verdict, r.Scores[0].Missing = conformance.Incomplete, []string{"A", "B", "C", "D", "E", "F"}
+	var b bytes.Buffer
+	if err := reports.Text(&b, r, reports.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "2025-11-25 server is incomplete: not exercised A, B, C, D and 2 more\n"; !strings.Contains(b.String(), want) {
+		t.Errorf("nothing says %q in\n%s", want, &b)
 	}
 }
 

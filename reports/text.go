@@ -166,11 +166,11 @@ func (p *page) failure(f failure) {
 }
 
 func (p *page) untested(r *Report, o TextOptions) {
-	seen := map[string]bool{}
+	why := map[string]string{}
 	var ids []string
 	for _, q := range r.Requirements {
-		if q.Verdict == conformance.Untested && !seen[q.ID] {
-			seen[q.ID] = true
+		if _, seen := why[q.ID]; q.Verdict == conformance.Untested && !seen {
+			why[q.ID] = q.Reason
 			ids = append(ids, q.ID)
 		}
 	}
@@ -185,7 +185,7 @@ func (p *page) untested(r *Report, o TextOptions) {
 	}
 	p.printf("\n")
 	for _, id := range ids {
-		p.printf("      %s\n", id)
+		p.printf("      %s\n", strings.TrimSpace(id+"  "+p.paint(dim, oneLine(why[id]))))
 	}
 	p.printf("\n")
 }
@@ -209,6 +209,20 @@ func (p *page) scores(r *Report) {
 		p.printf("%-11s %-7s %s  %-11s  %-16s  %-13s  %s\n", s.Revision, s.Role, p.paint(standing(s.Verdict), fmt.Sprintf("%-17s", s.Verdict)),
 			passed(s.Must), judged(s.Must), passed(s.Should), judged(s.Should))
 	}
+	for _, s := range r.Scores {
+		if s.Verdict == conformance.Incomplete {
+			p.printf("%s\n", p.paint(dim, fmt.Sprintf("%s %s is incomplete: not exercised %s", s.Revision, s.Role, some(s.Missing))))
+		}
+	}
+}
+
+// some names the first few of many.
+func some(ids []string) string {
+	const few = 4
+	if len(ids) <= few {
+		return strings.Join(ids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(ids[:few], ", "), len(ids)-few)
 }
 
 func standing(s conformance.Standing) string {

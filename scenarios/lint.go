@@ -187,7 +187,7 @@ func (l *linter) req(line int, id string) {
 	if id == "" || slices.Contains(l.known, id) {
 		return
 	}
-	next := "`mcp-conform list` shows the requirements"
+	next := "`mcp-conform list --requirements` shows them"
 	if near := Near(id, l.known, 1); len(near) > 0 {
 		next = "did you mean " + near[0] + "?"
 	}

@@ -47,7 +47,7 @@ rules on purpose, and only the side under test is judged.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.fromClient, "from-client", "", "`FILE` with what the client sent, one message a line")
 	flags.StringVar(&f.fromServer, "from-server", "", "`FILE` with what the server sent, one message a line")
-	flags.StringVar(&f.revision, "revision", "", "`REVISION` to judge by where the traffic does not tell")
+	flags.StringVar(&f.revision, "revision", "", "`REVISION` to judge by where the traffic does not tell (default 2025-11-25)")
 	flags.StringVar(&f.side, "side", "", "judge `SIDE` only: client or server")
 	f.schemas.register(flags)
 	f.output.register(flags)
@@ -69,6 +69,9 @@ func check(ctx context.Context, s streams, f checkFlags, files []string) error {
 	}
 	broken := errors.Join(c.errs...)
 	r := reports.New(c.input(files))
+	if broken != nil && r.Judged() == 0 {
+		return fail(exitUsage, broken)
+	}
 	return errors.Join(fail(exitUsage, broken), f.output.write(s, r), verdict(r, broken))
 }
 

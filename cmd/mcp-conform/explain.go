@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,8 +19,10 @@ func explainCommand(s streams) *cobra.Command {
 		Use:     "explain ID",
 		Short:   "Say what a requirement demands, where it stands, and how it is judged",
 		Example: "  mcp-conform explain STDIO-STDOUT-MESSAGES-ONLY",
-		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("explain wants the ID of one requirement: mcp-conform list --requirements lists them")
+			}
 			cat, err := conformance.Builtin()
 			if err != nil {
 				return fail(exitHarness, err)
@@ -38,16 +41,36 @@ func explainCommand(s streams) *cobra.Command {
 	}
 }
 
-// naming returns the ids of the scenarios that name a requirement, sorted.
+// naming returns the ids of the scenarios that name a requirement, sorted, with
+// what a target must have so that they can run.
 func naming(all []scenarios.Scenario, requirement string) []string {
 	var ids []string
 	for _, sc := range all {
 		if slices.Contains(sc.Requirements(), requirement) {
-			ids = append(ids, sc.ID)
+			ids = append(ids, sc.ID+fixture(sc.Needs))
 		}
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// fixture says what a scenario needs by name: the reason why a requirement may
+// stay untested on a server that has other things.
+func fixture(n scenarios.Needs) string {
+	var needs []string
+	for _, x := range []struct{ what, name string }{{"tool", n.Tool}, {"prompt", n.Prompt}, {"resource", n.Resource}} {
+		switch x.name {
+		case "":
+		case scenarios.Any:
+			needs = append(needs, "any "+x.what)
+		default:
+			needs = append(needs, "the "+x.what+" "+x.name)
+		}
+	}
+	if len(needs) == 0 {
+		return ""
+	}
+	return " (needs " + strings.Join(needs, ", ") + ")"
 }
 
 func explainRequirement(w io.Writer, q *conformance.Requirement, by []string) {

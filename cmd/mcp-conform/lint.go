@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 
 	"github.com/spf13/cobra"
 
@@ -25,11 +26,7 @@ labels that are used before they are given, schemas that do not compile.`,
 			if err != nil {
 				return fail(exitHarness, err)
 			}
-			var known []string
-			for _, q := range cat.All() {
-				known = append(known, q.ID)
-			}
-			n, err := lintAll(dirs, known)
+			n, err := lintAll(dirs, requirementIDs(cat))
 			if err != nil {
 				return err
 			}
@@ -52,17 +49,42 @@ func lintAll(dirs, known []string) (int, error) {
 	n := 0
 	var errs []error
 	for _, dir := range dirs {
-		if _, err := os.Stat(dir); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		all, err := scenarios.Load(os.DirFS(dir))
-		errs = append(errs, err)
-		if err == nil && len(all) == 0 {
-			errs = append(errs, fmt.Errorf("%s: no scenario in it: scenarios are files FOLDER/NAME.yaml", dir))
-		}
+		all, err := loadFolder(dir)
 		n += len(all)
-		errs = append(errs, scenarios.Lint(all, known))
+		errs = append(errs, err, scenarios.Lint(all, known))
 	}
 	return n, errors.Join(errs...)
+}
+
+// loadFolder loads the scenarios of a folder, which must hold some. Their files
+// are named as seen from here.
+func loadFolder(dir string) ([]scenarios.Scenario, error) {
+	switch info, err := os.Stat(dir); {
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, fmt.Errorf("%s is a file: name the folder that it is in", dir)
+	}
+	all, err := scenarios.Load(os.DirFS(dir))
+	if ps := (scenarios.Problems)(nil); errors.As(err, &ps) {
+		for i := range ps {
+			ps[i].File = path.Join(dir, ps[i].File)
+		}
+	}
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("%s: no scenario in it: scenarios are files FOLDER/NAME.yaml", dir)
+	}
+	for i := range all {
+		all[i].File = path.Join(dir, all[i].File)
+	}
+	return all, err
+}
+
+// requirementIDs returns the ids of the catalogue, which scenarios may name.
+func requirementIDs(cat *conformance.Catalogue) []string {
+	var ids []string
+	for _, q := range cat.All() {
+		ids = append(ids, q.ID)
+	}
+	return ids
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -23,7 +24,7 @@ type outputFlags struct {
 func (o *outputFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.json, "json", false, "print the report document on standard output instead of the text")
 	flags.BoolVar(&o.all, "all", false, "print every finding and every untested requirement")
-	flags.StringArrayVar(&o.files, "report", nil, "write the report as `FORMAT=FILE`: json=… or junit=… (repeatable)")
+	flags.StringArrayVar(&o.files, "report", nil, "write the report as `FORMAT=FILE`: FORMAT is json, junit or text (repeatable)")
 }
 
 // formats are the renderers that --report knows.
@@ -43,6 +44,9 @@ func (o *outputFlags) check() error {
 		format, file, ok := strings.Cut(f, "=")
 		if !ok || file == "" || formats()[format] == nil {
 			return fmt.Errorf("--report %q: want json=FILE, junit=FILE or text=FILE", f)
+		}
+		if _, err := os.Stat(filepath.Dir(file)); err != nil {
+			return fmt.Errorf("--report %s: the folder of the file does not exist: %w", f, err)
 		}
 	}
 	return nil

@@ -23,6 +23,7 @@ func peerCommand(s streams) *cobra.Command {
 that do all that the specification demands, in every revision. Named faults make
 them break exactly one rule, to see what a check catches.`,
 	}
+	cmd.Example = "  mcp-conform peer faults\n  mcp-conform peer server --http 127.0.0.1:3000"
 	cmd.AddCommand(peerServerCommand(s), peerClientCommand(s), peerFaultsCommand(s))
 	return cmd
 }

@@ -37,6 +37,16 @@ func (p *progress) show(now runner.Progress) {
 	}
 }
 
+// begin says what the run waits for before its first conversation: that may take
+// a minute, and silence looks like a hang.
+func (p *progress) begin(t runner.Target) {
+	end := "\n"
+	if p.live {
+		end = ""
+	}
+	fmt.Fprintf(p.w, "finding out what the %s speaks: %s …%s", t.Role, where(t), end)
+}
+
 // done clears the line.
 func (p *progress) done() {
 	if p.live {

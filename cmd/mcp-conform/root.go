@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,38 @@ Exit codes: 0 conforms, 1 a MUST is broken or nothing could be judged,
 		runCommand(s), checkCommand(s), recordCommand(s), bridgeCommand(s),
 		listCommand(s), explainCommand(s), coverageCommand(s), lintCommand(s), schemaCommand(s), versionCommand(s), peerCommand(s),
 	)
+	root.SetFlagErrorFunc(pointToHelp)
+	for _, c := range root.Commands() {
+		guard(c)
+	}
 	return root
+}
+
+// pointToHelp adds the next step to an error about flags or arguments.
+func pointToHelp(c *cobra.Command, err error) error {
+	return fmt.Errorf("%w: see %s --help", err, c.CommandPath())
+}
+
+// guard makes a command and those below it refuse wrong arguments with the next
+// step. A command that only groups others would show its help and succeed.
+func guard(c *cobra.Command) {
+	check := c.Args
+	if c.HasSubCommands() {
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		check = cobra.NoArgs
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		if check == nil {
+			return nil
+		}
+		if err := check(c, args); err != nil {
+			return pointToHelp(c, err)
+		}
+		return nil
+	}
+	for _, sub := range c.Commands() {
+		guard(sub)
+	}
 }
 
 // toolName is the program's name and version, as reports and traces carry it.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path"
 	"strings"
 	"time"
 
@@ -74,7 +72,7 @@ arguments.`,
 	flags.StringArrayVar(&f.env, "env", nil, "set `NAME=VALUE` in the environment of COMMAND (repeatable)")
 	flags.StringVar(&f.dir, "dir", "", "start COMMAND in folder `DIR`")
 	flags.StringVar(&f.traceFile, "trace", "", "write everything that went over the wire to `FILE`")
-	flags.IntVar(&f.concurrency, "concurrency", 0, "conversations held at a time (default 4)")
+	flags.IntVar(&f.concurrency, "concurrency", 4, "conversations held at a time")
 	flags.Float64Var(&f.patience, "patience", 1, "scale all time limits by `FACTOR`")
 	flags.StringArrayVar(&f.faults, "fault", nil, "switch a named fault of the built-in reference peer on (repeatable)")
 	f.schemas.register(flags)
@@ -88,6 +86,7 @@ func runTarget(ctx context.Context, s streams, f runFlags, args []string) error 
 		return fail(exitUsage, err)
 	}
 	live := newProgress(s.err)
+	live.begin(o.Target)
 	o.Progress = live.show
 	var out *runner.Outcome
 	run := func(w *trace.Writer) error {
@@ -97,10 +96,13 @@ func runTarget(ctx context.Context, s streams, f runFlags, args []string) error 
 	}
 	err = f.traced(o, run)
 	live.done()
-	if out == nil {
+	if usage := (*runner.UsageError)(nil); out == nil || errors.As(err, &usage) {
 		return exitOf(err)
 	}
 	r := reports.New(runInput(o, out))
+	if unreachable := (*runner.UnreachableError)(nil); errors.As(err, &unreachable) && len(r.Refused) > 0 && !f.output.json {
+		err = &runner.UnreachableError{Doing: where(o.Target), Err: errors.New("no conversation came about: see why above")}
+	}
 	return errors.Join(f.output.write(s, r), exitOf(err), verdict(r, err))
 }
 
@@ -108,8 +110,13 @@ func runTarget(ctx context.Context, s streams, f runFlags, args []string) error 
 func (f *runFlags) options(args []string) (runner.Options, error) {
 	o := runner.Options{Concurrency: f.concurrency, Patience: f.patience}
 	err := f.output.check()
-	if err != nil {
+	switch {
+	case err != nil:
 		return o, err
+	case f.concurrency < 1:
+		return o, fmt.Errorf("--concurrency %d: want 1 or more", f.concurrency)
+	case !(f.patience > 0):
+		return o, fmt.Errorf("--patience %v: want more than 0, such as 2 for a slow target", f.patience)
 	}
 	if o.Target, err = f.target(args); err != nil {
 		return o, err
@@ -126,7 +133,7 @@ func (f *runFlags) options(args []string) (runner.Options, error) {
 	if o.Schemas, err = f.schemas.load(); err != nil {
 		return o, err
 	}
-	o.Scenarios, err = f.choose(o.Target.Role)
+	o.Scenarios, err = f.choose(o.Target.Role, requirementIDs(o.Catalogue))
 	return o, err
 }
 
@@ -160,22 +167,20 @@ func (f *runFlags) target(args []string) (runner.Target, error) {
 	return t, nil
 }
 
-// choose loads the scenarios for a role and applies the filters.
-func (f *runFlags) choose(role trace.Side) ([]scenarios.Scenario, error) {
+// choose loads the scenarios for a role and applies the filters. Those that are
+// not built in are linted first: known are the requirements that they may name.
+func (f *runFlags) choose(role trace.Side, known []string) ([]scenarios.Scenario, error) {
 	all, err := scenarios.Builtin()
 	if err != nil {
 		return nil, err
 	}
 	for _, dir := range f.folders {
-		if _, err := os.Stat(dir); err != nil {
-			return nil, fmt.Errorf("--scenarios: %w", err)
+		more, err := loadFolder(dir)
+		if err == nil {
+			err = scenarios.Lint(more, known)
 		}
-		more, err := scenarios.Load(os.DirFS(dir))
 		if err != nil {
-			return nil, err
-		}
-		for i := range more {
-			more[i].File = path.Join(dir, more[i].File)
+			return nil, fmt.Errorf("--scenarios: %w", err)
 		}
 		all = append(all, more...)
 	}
@@ -271,9 +276,10 @@ func parseTransports(names []string) ([]trace.Transport, error) {
 func exitOf(err error) error {
 	var usage *runner.UsageError
 	var unreachable *runner.UnreachableError
+	var known *exitError
 	switch {
-	case err == nil:
-		return nil
+	case err == nil || errors.As(err, &known):
+		return err
 	case errors.As(err, &usage):
 		return fail(exitUsage, err)
 	case errors.As(err, &unreachable):

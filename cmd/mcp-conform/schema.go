@@ -20,6 +20,7 @@ func schemaCommand(s streams) *cobra.Command {
 documents of authorization. They are as intended unless --as-published is given:
 amended where the text of the specification and the published schema part.`,
 	}
+	cmd.Example = "  mcp-conform schema show 2025-11-25 Tool"
 	flags := &schemaFlags{}
 	flags.register(cmd.PersistentFlags())
 	cmd.AddCommand(schemaListCommand(s, flags), schemaShowCommand(s, flags), schemaValidateCommand(s, flags), schemaDiffCommand(s, flags))
@@ -117,6 +118,9 @@ does not fit the definition. It ends with 1 if any does not.`,
   mcp-conform schema validate --revision server-card --definition ServerCard card.json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, files []string) error {
+			if definition == "" {
+				return fmt.Errorf("name what the files hold by --definition, such as Tool: mcp-conform schema list %s lists the definitions", revision)
+			}
 			set, err := flags.load()
 			if err != nil {
 				return fail(exitUsage, err)
@@ -130,9 +134,6 @@ does not fit the definition. It ends with 1 if any does not.`,
 	}
 	cmd.Flags().StringVar(&revision, "revision", string(schemas.Latest), "the `NAME` of the schemas: a revision, draft, tasks, server-card or oauth")
 	cmd.Flags().StringVar(&definition, "definition", "", "the `DEFINITION` to validate by, such as Tool")
-	if err := cmd.MarkFlagRequired("definition"); err != nil {
-		panic(err) // the flag is registered one line above
-	}
 	return cmd
 }
 

@@ -16,7 +16,18 @@ func TestWrongUsageEndsWithCode2AndSaysWhatToDo(t *testing.T) {
 		word string
 	}{
 		{[]string{"frobnicate"}, "unknown command"},
-		{[]string{"run", "--frobnicate"}, "unknown flag"},
+		{[]string{"run", "--frobnicate"}, "see mcp-conform run --help"},
+		{[]string{"list", "frobnicate"}, "see mcp-conform list --help"},
+		{[]string{"peer", "frobnicate"}, "see mcp-conform peer --help"},
+		{[]string{"schema", "show"}, "see mcp-conform schema show --help"},
+		{[]string{"schema", "validate", "tool.json"}, "mcp-conform schema list"},
+		{[]string{"run", "--patience", "0"}, "more than 0"},
+		{[]string{"run", "--concurrency", "0"}, "1 or more"},
+		{[]string{"run", "--trace", filepath.Join(dir, "gone", "t.jsonl")}, "opening the trace"},
+		{[]string{"run", "--report", "json=" + filepath.Join(dir, "gone", "r.json")}, "does not exist"},
+		{[]string{"run", "--scenarios", dir}, "no scenario in it"},
+		{[]string{"run", "--scenarios", "usage_test.go"}, "name the folder"},
+		{[]string{"run", "--url", "localhost:3000/mcp"}, "http://host:port/path"},
 		{[]string{"run", "--revision", "2025-01-01"}, "2025-11-25"},
 		{[]string{"run", "--transport", "pigeon"}, "stdio, http or sse"},
 		{[]string{"run", "--scenario", "no.such.*"}, "no.such.*"},
@@ -25,19 +36,24 @@ func TestWrongUsageEndsWithCode2AndSaysWhatToDo(t *testing.T) {
 		{[]string{"run", "--header", "nonsense"}, "NAME: VALUE"},
 		{[]string{"run", "--env", "nonsense"}, "NAME=VALUE"},
 		{[]string{"run", "--report", "pdf=x"}, "junit=FILE"},
-		{[]string{"run", "--fault", "no-such-fault"}, "no-such-fault"},
+		{[]string{"run", "--fault", "no-such-fault"}, "mcp-conform peer faults"},
 		{[]string{"run", "--schema-dir", filepath.Join(dir, "gone")}, "gone"},
 		{[]string{"check"}, "name files"},
 		{[]string{"check", filepath.Join(dir, "gone.jsonl")}, "gone.jsonl"},
 		{[]string{"check", "--from-client", "a"}, "from the server"},
 		{[]string{"record"}, "--upstream"},
 		{[]string{"record", "--listen", "127.0.0.1:0"}, "--upstream"},
+		{[]string{"explain"}, "list --requirements"},
 		{[]string{"explain", "STDIO"}, "STDIO-CLIENT-CLOSES-STDIN"},
 		{[]string{"lint", filepath.Join(dir, "gone")}, "gone"},
 		{[]string{"lint", dir}, "no scenario in it"},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
-			mcp(t, c.args...).want(t, exitUsage, c.word)
+			res := mcp(t, c.args...)
+			res.want(t, exitUsage, c.word)
+			if res.out != "" {
+				t.Errorf("a report where nothing was done:\n%s", res.out)
+			}
 		})
 	}
 }
@@ -54,6 +70,11 @@ func TestLintNamesFileLineAndMistake(t *testing.T) {
 	mcp(t, "lint", dir).want(t, exitUsage, "broken.yaml:4", "shout")
 	mcp(t, "run", "--scenarios", dir).want(t, exitUsage, "broken.yaml:4", "shout")
 	mcp(t, "lint").want(t, exitConforms, "no mistakes")
+	unknown := "title: T\ntarget: server\nsteps:\n  - use: open\n  - walk: {call: tools/list}\n    req: NO-SUCH-DEMAND\n"
+	if err := os.WriteFile(filepath.Join(dir, "tools", "broken.yaml"), []byte(unknown), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	mcp(t, "run", "--scenarios", dir).want(t, exitUsage, filepath.Join(dir, "tools", "broken.yaml")+":6", "NO-SUCH-DEMAND", "list --requirements")
 }
 
 func TestEveryCommandAndFlagIsDocumented(t *testing.T) {

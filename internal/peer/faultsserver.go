@@ -295,7 +295,7 @@ func toolFaults() []Fault {
 			edit: extraTool(obj{"name": strings.Repeat("n", 129), "inputSchema": object})},
 		{Name: "tool-name-characters", Breaks: "The name of a tool has a space and a comma.", Requirements: []string{"TOOLS-NAME-CHARACTERS"}, Since: r2511,
 			edit: extraTool(obj{"name": "odd, name", "inputSchema": object})},
-		{Name: "input-schema-missing", Breaks: "A tool has no input schema.", Requirements: []string{"TOOLS-INPUT-SCHEMA", "TOOLS-LIST-ANSWERED"},
+		{Name: "input-schema-missing", Breaks: "A tool has no input schema.", Requirements: []string{"TOOLS-INPUT-SCHEMA"},
 			edit: extraTool(obj{"name": "odd_tool"})},
 		{Name: "input-schema-invalid", Breaks: "The input schema of a tool is no valid JSON Schema.", Requirements: []string{"TOOLS-INPUT-SCHEMA"},
 			edit: extraTool(obj{"name": "odd_tool", "inputSchema": obj{"type": "object", "properties": obj{"a": obj{"type": "nonsense"}}}})},

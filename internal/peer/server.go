@@ -220,7 +220,7 @@ func pickFaults(side trace.Side, names []string) ([]Fault, error) {
 	for _, n := range names {
 		i := slices.IndexFunc(Faults(), func(f Fault) bool { return f.Name == n && f.Side == side })
 		if i < 0 {
-			return nil, fmt.Errorf("unknown fault %q of a %s: see the list of faults", n, side)
+			return nil, fmt.Errorf("unknown fault %q of a %s: `mcp-conform peer faults` lists them", n, side)
 		}
 		picked = append(picked, Faults()[i])
 	}
