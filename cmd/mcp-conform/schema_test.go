@@ -41,7 +41,7 @@ func TestSchemaCommand(t *testing.T) {
 		{[]string{"validate", "--definition", "Role", "-"}, `"user"`, 0, "-: fits Role"},
 		{[]string{"validate", "--definition", "Role", broken}, "", 2, "broken.json: the instance is not JSON"},
 		{[]string{"validate", "--definition", "Role", filepath.Join(dir, "absent.json")}, "", 2, "no such file"},
-		{[]string{"validate", tool}, "", 2, `required flag(s) "definition" not set`},
+		{[]string{"validate", tool}, "", 2, `name what the files hold by --definition`},
 		{[]string{"diff", mine, "2025-11-25"}, "", 1, "accepts, 2025-11-25 refuses  null\n        (root): want string, got null [Cursor]"},
 		{[]string{"diff", same, "2025-11-25"}, "", 0, "1 the same, 0 differ"},
 		{[]string{"diff", broken, "2025-11-25"}, "", 2, "broken.json: unexpected EOF"},

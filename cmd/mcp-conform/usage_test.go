@@ -74,7 +74,7 @@ func TestLintNamesFileLineAndMistake(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "tools", "broken.yaml"), []byte(unknown), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	mcp(t, "run", "--scenarios", dir).want(t, exitUsage, filepath.Join(dir, "tools", "broken.yaml")+":6", "NO-SUCH-DEMAND", "list --requirements")
+	mcp(t, "run", "--scenarios", dir).want(t, exitUsage, filepath.Join(dir, "tools", "broken.yaml")+":5", "NO-SUCH-DEMAND", "list --requirements")
 }
 
 func TestEveryCommandAndFlagIsDocumented(t *testing.T) {
