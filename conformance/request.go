@@ -24,7 +24,8 @@ type Request struct {
 	AnsweredAt   int64  // Seq of the first response, 0 while open
 	AnsweredWith schemas.Kind
 
-	task   bool // it asks for a task (2025-11-25)
+	task   bool   // it asks for a task (2025-11-25)
+	became string // id of the task that its result announced, "" if none
 	faults requestFaults
 }
 

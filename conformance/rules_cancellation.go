@@ -9,7 +9,8 @@ import (
 
 func cancellationRules() []ruleEntry {
 	return []ruleEntry{
-		plain(cancelled, "CANCEL-OWN-REQUEST", "CANCEL-NOT-INITIALIZE", "CANCEL-SERVER-LISTEN-ONLY"),
+		plain(cancelled, "CANCEL-OWN-REQUEST", "CANCEL-NOT-INITIALIZE", "CANCEL-SERVER-LISTEN-ONLY", "CANCEL-TASK-BY-METHOD"),
+		stateful(func() Rule { return &lateWord{} }, "CANCEL-RACE-HARMLESS", "CANCEL-LATE-RESPONSE-IGNORED"),
 		plain(cancelledAnswered, "CANCEL-NO-RESPONSE"),
 		stateful(func() Rule { return &silence{} }, "CANCEL-SILENT"),
 	}
@@ -20,6 +21,10 @@ func cancellationRules() []ruleEntry {
 // after the response has crossed it, which is nobody's fault. A receiver may
 // ignore whatever it likes.
 func cancelled(o *Observation) {
+	if o.is(schemas.Request) && o.Message.Method == "tasks/cancel" {
+		o.Pass("CANCEL-TASK-BY-METHOD", o.From())
+		return
+	}
 	if !o.is(schemas.Notification) || o.Message.Method != "notifications/cancelled" {
 		return
 	}
@@ -40,6 +45,11 @@ func cancelled(o *Observation) {
 	switch {
 	case r != nil:
 		o.Pass("CANCEL-OWN-REQUEST", o.From())
+		if r.became != "" { // before that nothing else could have cancelled it
+			o.Fail("CANCEL-TASK-BY-METHOD", o.From(), Fault{
+				Detail: "a request that became a task is cancelled by a notification", Want: "tasks/cancel", Got: "notifications/cancelled for " + clip(r.Method),
+			})
+		}
 		if o.From() == trace.Client && o.Session.Init != nil {
 			o.Check(r != o.Session.Init || r.AnsweredAt != 0, "CANCEL-NOT-INITIALIZE", trace.Client, Fault{
 				Detail: "initialize is cancelled", Want: "/params/requestId: another request", Got: got(id, true),
@@ -168,5 +178,80 @@ func (s *silence) more(o *Observation, r *Request) {
 		o.Fail("CANCEL-SILENT", trace.Server, Fault{
 			Detail: "the server goes on with a request that it knows to be cancelled", Want: "nothing more for it", Got: "a " + o.Message.Kind.String() + " for " + clip(r.Method),
 		})
+	}
+}
+
+// lateWord watches what the two sides do when a cancellation and a response
+// have crossed (basic/utilities/cancellation, timing considerations): whoever
+// gets a cancellation of what it has answered goes on as if nothing had
+// happened, and so does whoever gets a response to what it has cancelled.
+type lateWord struct {
+	late    map[trace.Side]string // by receiver: key of a request that was cancelled after its response
+	stale   map[trace.Side]string // by receiver: key of a cancelled request that was answered
+	cleared map[trace.Side]int64  // by receiver: Seq of that event
+}
+
+func (c *lateWord) Observe(o *Observation) {
+	if o.Message == nil || o.Lacks(trace.LackOrder) || o.is(schemas.Invalid, schemas.Batch) {
+		return
+	}
+	c.reacts(o)
+	to := o.From().Peer()
+	switch {
+	case o.is(schemas.Notification) && o.Message.Method == "notifications/cancelled":
+		id, _ := o.param("requestId")
+		key := schemas.IDKey(id)
+		own := o.Session.of(o.From())
+		if own.open[key] == nil && own.recent[key] != nil {
+			c.late = noted(c.late, to, key)
+			c.cleared = notedAt(c.cleared, to, o.Event.Seq)
+		}
+	case o.is(schemas.Result, schemas.Error) && o.Request != nil && o.Request.CancelledAt != 0 && o.Earlier == nil:
+		c.stale = noted(c.stale, to, o.Request.Key)
+	}
+}
+
+func noted(m map[trace.Side]string, side trace.Side, key string) map[trace.Side]string {
+	if m == nil {
+		m = map[trace.Side]string{}
+	}
+	m[side] = key
+	return m
+}
+
+func notedAt(m map[trace.Side]int64, side trace.Side, seq int64) map[trace.Side]int64 {
+	if m == nil {
+		m = map[trace.Side]int64{}
+	}
+	m[side] = seq
+	return m
+}
+
+// reacts judges what a side says after one of the two has reached it. An error
+// that goes by the id in question, with no request that it could answer, is an
+// answer to what should have been ignored.
+func (c *lateWord) reacts(o *Observation) {
+	side := o.From()
+	key := schemas.IDKey(o.Message.ID)
+	complains := o.is(schemas.Error) && (o.Request == nil || o.Earlier != nil)
+	if late, ok := c.late[side]; ok {
+		switch {
+		case complains && key == late:
+			o.Fail("CANCEL-RACE-HARMLESS", side, Fault{Detail: "a cancellation that comes after the response is answered with an error", Want: "nothing", Got: "error " + clip(o.errorCode())})
+			delete(c.late, side)
+		case o.is(schemas.Result, schemas.Error) && o.Request != nil && o.Earlier == nil && o.Request.Seq > c.cleared[side]:
+			o.Pass("CANCEL-RACE-HARMLESS", side) // it answers what was asked later
+			delete(c.late, side)
+		}
+	}
+	if stale, ok := c.stale[side]; ok {
+		switch {
+		case complains && key == stale:
+			o.Fail("CANCEL-LATE-RESPONSE-IGNORED", side, Fault{Detail: "a response that comes after the cancellation is answered with an error", Want: "nothing", Got: "error " + clip(o.errorCode())})
+			delete(c.stale, side)
+		case o.is(schemas.Request):
+			o.Pass("CANCEL-LATE-RESPONSE-IGNORED", side)
+			delete(c.stale, side)
+		}
 	}
 }

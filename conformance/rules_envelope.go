@@ -20,7 +20,7 @@ func envelopeRules() []ruleEntry {
 		plain(errorCodes, "ERROR-RESERVED-CODES", "ERROR-RETIRED-CODES", "ERROR-APPLICATION-CODES"),
 		plain(params, "ENVELOPE-PARAMS-OBJECT", "ENVELOPE-NOTIFICATION-NO-ID"),
 		stateful(func() Rule { return &unansweredNotifications{} }, "ENVELOPE-NOTIFICATION-UNANSWERED"),
-		plain(metaKeys, "META-KEY-PREFIX", "META-KEY-NAME"),
+		plain(metaKeys, "META-KEY-PREFIX", "META-KEY-NAME", "META-KEY-REVERSE-DNS"),
 	}
 }
 
@@ -334,7 +334,32 @@ func metaKey(o *Observation, key string) {
 			Detail: "the prefix of a _meta key is not made of dotted labels", Want: "labels such as com.example", Got: clip(key),
 		})
 	}
+	if first, last := ends(prefix); topLevel(first) != topLevel(last) {
+		o.Check(topLevel(first), "META-KEY-REVERSE-DNS", o.From(), Fault{
+			Detail: "the prefix of a _meta key is a domain name the right way round", Want: "a prefix such as com.example", Got: clip(key),
+		})
+	}
 	o.Check(schemas.CheckMetaKey(rev, name) == nil, "META-KEY-NAME", o.From(), Fault{
 		Detail: "the name of a _meta key does not begin and end with a letter or digit", Want: "a name such as my-key", Got: clip(key),
 	})
+}
+
+// ends returns the first and the last label of a prefix that has several.
+func ends(prefix string) (first, last string) {
+	first, _, several := strings.Cut(prefix, ".")
+	if !several {
+		return "", ""
+	}
+	return first, prefix[strings.LastIndexByte(prefix, '.')+1:]
+}
+
+// topLevel names the top-level domains by which a domain name is told from its
+// reverse. A prefix without one of them at exactly one end is not judged: whether
+// it is a domain name at all nobody can tell.
+func topLevel(label string) bool {
+	switch strings.ToLower(label) {
+	case "com", "org", "net", "edu", "gov", "io", "dev":
+		return true
+	}
+	return false
 }

@@ -89,6 +89,13 @@ func envelopeCases() []ruleCase {
 			-> {"id":1,"method":"ping","params":{"_meta":{"com.example/a-b":1,"plain":2,"com.example/":3}}}
 			<- {"id":1,"result":{"_meta":{"1com/a":1,"-x":2}}}`,
 			"+META-KEY-PREFIX@client +META-KEY-NAME@client -META-KEY-PREFIX@server -META-KEY-NAME@server"},
+		{"a domain name as prefix, the right way round", `stdio
+			open 2025-11-25
+			-> {"id":1,"method":"ping","params":{"_meta":{"example.com/a":1}}}`, "+META-KEY-PREFIX@client -META-KEY-REVERSE-DNS@client"},
+		{"a domain name in reverse, and what may be one", `stdio
+			open 2025-11-25
+			-> {"id":1,"method":"ping","params":{"_meta":{"com.example/a":1}}}
+			<- {"id":1,"result":{"_meta":{"vendor/a":1,"vendor.app/b":1,"c":1}}}`, "+META-KEY-REVERSE-DNS@client !META-KEY-REVERSE-DNS@server"},
 		{"_meta keys before there was a grammar", `stdio
 			open 2025-03-26
 			-> {"id":1,"method":"ping","params":{"_meta":{"1com/-a":1}}}`, "!META-KEY-PREFIX@client !META-KEY-NAME@client"},

@@ -67,6 +67,12 @@ func statelessCases() []ruleCase {
 	discover := func(result string) string {
 		return "-> {\"id\":1,\"method\":\"server/discover\",\"params\":{$meta}}\n<- {\"id\":1,\"result\":" + result + "}\n"
 	}
+	lacking := `<- {"id":1,"error":{"code":-32021,"message":"x","data":{"requiredCapabilities":{"elicitation":{"form":{}}}}}}`
+	refused := `<- {"id":1,"error":{"code":-32022,"message":"x","data":{"supported":["2026-07-28"],"requested":"2099-01-01"}}}`
+	extended := discover(`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}},$ok,$hints}`)
+	again := func(kind string) string {
+		return "-> {\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",$meta}}\n<- {\"id\":2,\"result\":{" + kind + `"content":[],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}}`
+	}
 	return []ruleCase{
 		{"as it should be", "stdio\n" + ask + list, "+META-REQUIRED +META-CLIENT-INFO +META-SERVER-INFO +RESULT-TYPE +RESULT-TYPE-KNOWN +SERVER-NO-REQUESTS +CLIENT-NO-RESPONSES +CACHE-HINTS +CACHE-TTL"},
 		{"no metadata", "stdio revision=2026-07-28\n" + bare + "<- {\"id\":1,\"error\":{\"code\":-32602,\"message\":\"x\"}}", "-META-REQUIRED -META-CLIENT-INFO +META-MISSING-REJECTED"},
@@ -83,6 +89,16 @@ func statelessCases() []ruleCase {
 		{"an unsupported version over HTTP with another status", "http\nPOST\n" + version("2099-01-01") + "answer " + `{"id":1,"error":{"code":-32022,"message":"x","data":{"supported":["2026-07-28"],"requested":"2099-01-01"}}}`, "+VERSION-UNSUPPORTED -VERSION-UNSUPPORTED-400"},
 		{"a missing capability", "stdio\n" + ask + `<- {"id":1,"error":{"code":-32021,"message":"x","data":{"requiredCapabilities":{"elicitation":{"form":{}}}}}}`, "+CAPABILITY-MISSING"},
 		{"a missing capability without its name", "stdio\n" + ask + `<- {"id":1,"error":{"code":-32021,"message":"x","data":{"requiredCapabilities":{}}}}`, "-CAPABILITY-MISSING"},
+		{"a missing capability over HTTP", "http\nPOST\n" + ask + "400 json\n" + lacking + "\nend", "+CAPABILITY-MISSING +CAPABILITY-MISSING-400"},
+		{"a missing capability over HTTP and another status", "http\nPOST\n" + ask + "200 json\n" + lacking + "\nend", "+CAPABILITY-MISSING -CAPABILITY-MISSING-400"},
+		{"extensions well named", "stdio\n" + discover(`{"supportedVersions":["2026-07-28"],"capabilities":{"extensions":{"com.example/x":{}}},$ok,$hints}`), "+EXTENSION-ID@server"},
+		{"an extension without prefix", "stdio\n" + discover(`{"supportedVersions":["2026-07-28"],"capabilities":{"extensions":{"x":{}}},$ok,$hints}`), "-EXTENSION-ID@server -SCHEMA-RESULT"},
+		{"an extension of the client without prefix", "stdio\n" + strings.Replace(version("2026-07-28"), `Capabilities":{}`, `Capabilities":{"extensions":{"x":{}}}`, 1) + list, "-EXTENSION-ID@client -SCHEMA-REQUEST"},
+		{"an extension of the server alone", "stdio\n" + extended + again(`"resultType":"complete",`), "+EXTENSION-FALLBACK"},
+		{"an extension of the server alone, used", "stdio\n" + extended + again(`"resultType":"task",`), "-EXTENSION-FALLBACK -RESULT-TYPE-KNOWN -SCHEMA-RESULT"},
+		{"a refused version, and one of those offered", "stdio\n" + version("2099-01-01") + refused + "\n" + strings.Replace(ask, `"id":1`, `"id":2`, 1), "+VERSION-RETRY-SUPPORTED +VERSION-UNSUPPORTED"},
+		{"a refused version, and the same again", "stdio\n" + version("2099-01-01") + refused + "\n" + strings.Replace(version("2099-01-01"), `"id":1`, `"id":2`, 1), "-VERSION-RETRY-SUPPORTED"},
+		{"a refused version, and something else that was under way", "stdio\n" + version("2099-01-01") + refused + "\n" + strings.NewReplacer(`"id":1`, `"id":2`, "tools/list", "prompts/list").Replace(version("2099-01-01")), "!VERSION-RETRY-SUPPORTED"},
 		{"no result type", "stdio\n" + ask + `<- {"id":1,"result":{"tools":[],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}},$hints}}`, "-RESULT-TYPE"},
 		{"an unknown result type", "stdio\n" + ask + `<- {"id":1,"result":{"tools":[],"resultType":"bogus","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}},$hints}}`, "-RESULT-TYPE-KNOWN +RESULT-TYPE"},
 		{"discovery", "stdio\n" + discover(`{"supportedVersions":["2026-07-28"],"capabilities":{},$ok,$hints}`), "+DISCOVER-IMPLEMENTED +DISCOVER-VERSIONS"},

@@ -13,6 +13,7 @@ func lifecycleRules() []ruleEntry {
 		stateful(func() Rule { return &initializeFirst{} }, "LIFECYCLE-INITIALIZE-FIRST"),
 		stateful(func() Rule { return &handshakeOrder{} }, "LIFECYCLE-CLIENT-WAITS", "LIFECYCLE-SERVER-WAITS", "LIFECYCLE-INITIALIZED-SENT"),
 		plain(negotiation, "LIFECYCLE-INITIALIZE-ANSWERED", "LIFECYCLE-VERSION-ECHOED", "LIFECYCLE-VERSION-OFFERED"),
+		stateful(func() Rule { return &versionAsked{} }, "LIFECYCLE-CLIENT-VERSION-SUPPORTED", "LIFECYCLE-CLIENT-VERSION-LATEST"),
 		plain(revisionRespected, "LIFECYCLE-REVISION-RESPECTED"),
 		plain(capabilitiesRespected, "LIFECYCLE-CLIENT-CAPABILITIES-RESPECTED", "LIFECYCLE-SERVER-CAPABILITIES-RESPECTED"),
 		plain(ping, "PING-ANSWERED"),

@@ -36,6 +36,10 @@ func lifecycleCases() []ruleCase {
 		{"another version offered", "stdio\n" + negotiate("2025-11-25", "2025-03-26"), "+LIFECYCLE-VERSION-OFFERED !LIFECYCLE-VERSION-ECHOED"},
 		{"a version that does not exist is echoed", "stdio\n" + negotiate("2099-01-01", "2099-01-01"), "-LIFECYCLE-VERSION-OFFERED"},
 		{"a template as version", "stdio\n" + negotiate("2025-11-25", "%version%"), "-LIFECYCLE-VERSION-OFFERED"},
+		{"the client asks for an older version than it can speak", "stdio\n" + negotiate("2024-11-05", "2025-06-18"), "-LIFECYCLE-CLIENT-VERSION-LATEST +LIFECYCLE-VERSION-OFFERED"},
+		{"the client asks for the latest and gets an older one", "stdio\n" + negotiate("2025-11-25", "2024-11-05"), "+LIFECYCLE-CLIENT-VERSION-LATEST !LIFECYCLE-CLIENT-VERSION-SUPPORTED"},
+		{"the client asks for an older version and gets it", "stdio\n" + negotiate("2024-11-05", "2024-11-05"), "!LIFECYCLE-CLIENT-VERSION-LATEST +LIFECYCLE-CLIENT-VERSION-SUPPORTED"},
+		{"the client asks for what is no version", "stdio\n" + negotiate("1.0", "2025-11-25"), "-LIFECYCLE-CLIENT-VERSION-SUPPORTED !LIFECYCLE-CLIENT-VERSION-LATEST"},
 		{"a revision without handshake", "stdio\n" + negotiate("2026-07-28", "2026-07-28"), "-LIFECYCLE-VERSION-OFFERED"},
 		{"a revision that we do not know", "stdio\n" + negotiate("2027-05-05", "2027-05-05"), "!LIFECYCLE-VERSION-OFFERED"},
 		{"a supported version not echoed", "http\nopen 2025-11-25\nPOST -Mcp-Session-Id\n" +
@@ -127,6 +131,14 @@ func progressCases() []ruleCase {
 		return `<- {"method":"notifications/progress","params":{"progressToken":` + token + `,"progress":` + value + "}}\n"
 	}
 	done := "<- {\"id\":1,\"result\":{}}\n"
+	stamps := `"createdAt":"2025-11-25T00:00:00Z","lastUpdatedAt":"2025-11-25T00:00:00Z","ttl":null}`
+	announced := `{"id":1,"result":{"task":{"taskId":"t","status":"working",` + stamps + "}}"
+	task := `-> {"id":1,"method":"tools/call","params":{"name":"t","task":{},"_meta":{"progressToken":"p"}}}
+		<- ` + announced + "\n"
+	able := ` server={"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}` + "\n"
+	status := func(s string) string {
+		return `<- {"method":"notifications/tasks/status","params":{"taskId":"t","status":"` + s + `",` + stamps + "}\n"
+	}
 	return []ruleCase{
 		{"as it should be", "stdio\nopen 2025-11-25\n" + call + tell(`"p"`, "0") + tell(`"p"`, "0.5") + done, "+PROGRESS-TOKEN-TYPE@client +PROGRESS-TOKEN-UNIQUE@client +PROGRESS-TOKEN-ACTIVE@server +PROGRESS-INCREASES@server +PROGRESS-STOPS@server"},
 		{"a token of another type", "stdio\nopen 2025-11-25\n-> {\"id\":1,\"method\":\"ping\",\"params\":{\"_meta\":{\"progressToken\":1.5}}}", "-PROGRESS-TOKEN-TYPE@client"},
@@ -137,6 +149,27 @@ func progressCases() []ruleCase {
 		{"standing still", "stdio\nopen 2025-11-25\n" + call + tell(`"p"`, "3") + tell(`"p"`, "3.0"), "-PROGRESS-INCREASES@server"},
 		{"more than the total is not forbidden", "stdio\nopen 2025-11-25\n" + call + "<- {\"method\":\"notifications/progress\",\"params\":{\"progressToken\":\"p\",\"progress\":7,\"total\":5}}", "+PROGRESS-TOKEN-ACTIVE@server"},
 		{"after the response", "stdio\nopen 2025-11-25\n" + call + done + tell(`"p"`, "3"), "-PROGRESS-STOPS@server"},
+		{"of a task, after its announcement", "stdio\nopen 2025-11-25" + able + task + tell(`"p"`, "1") + status("working") + tell(`"p"`, "2") + status("completed"), "+PROGRESS-TASK-TOKEN@server +PROGRESS-TASK-STOPS@server !PROGRESS-STOPS"},
+		{"of a task that has ended", "stdio\nopen 2025-11-25" + able + task + tell(`"p"`, "1") + status("failed") + tell(`"p"`, "2"), "+PROGRESS-TASK-TOKEN@server -PROGRESS-TASK-STOPS@server"},
+		{"of a task under another token", "stdio\nopen 2025-11-25" + able + task +
+			`<- {"method":"notifications/progress","params":{"progressToken":"t","progress":1,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}`, "-PROGRESS-TASK-TOKEN@server -PROGRESS-TOKEN-ACTIVE@server"},
+		{"of a task that was announced as ended", "stdio\nopen 2025-11-25" + able + strings.Replace(task, "working", "completed", 1) + tell(`"p"`, "2"), "-PROGRESS-TASK-STOPS@server"},
+		{"of a task, on another stream than the one that has told its end", `http
+			open 2025-11-25 server={"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}
+			GET@g
+			200 sse
+			POST@a
+			-> {"id":1,"method":"tools/call","params":{"name":"t","task":{},"_meta":{"progressToken":"p"}}}
+			200 sse
+			<- ` + announced + `
+			end
+			POST@b
+			-> {"id":2,"method":"tasks/get","params":{"taskId":"t"}}
+			200 json
+			<- {"id":2,"result":{"taskId":"t","status":"completed","createdAt":"2025-11-25T00:00:00Z","lastUpdatedAt":"2025-11-25T00:00:00Z","ttl":null}}
+			end
+			@g
+			` + tell(`"p"`, "3") + "end", "+PROGRESS-TASK-TOKEN@server +PROGRESS-TASK-STOPS@server"},
 		{"of the client for the server's request", `stdio
 			open 2025-11-25
 			<- {"id":9,"method":"ping","params":{"_meta":{"progressToken":5}}}
@@ -155,6 +188,9 @@ func cancellationCases() []ruleCase {
 		later    = `-> {"id":2,"method":"tools/list","params":{$meta}}` + "\n"
 		answered = `<- {"id":2,"result":{"tools":[],$ok,$hints}}` + "\n"
 	)
+	able := ` server={"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}` + "\n"
+	ask := `-> {"id":1,"method":"tools/call","params":{"name":"t","task":{}}}` + "\n"
+	task := ask + `<- {"id":1,"result":{"task":{"taskId":"t","status":"working","createdAt":"2025-11-25T00:00:00Z","lastUpdatedAt":"2025-11-25T00:00:00Z","ttl":null}}}` + "\n"
 	return []ruleCase{
 		{"an own request", "stdio\nopen 2025-11-25\n-> {\"id\":1,\"method\":\"x/y\"}\n-> " + cancel("1") + "-> {\"id\":2,\"method\":\"ping\"}\n<- {\"id\":2,\"result\":{}}", "+CANCEL-OWN-REQUEST@client +CANCEL-NOT-INITIALIZE +CANCEL-NO-RESPONSE@server"},
 		{"a request of nobody", "stdio\nopen 2025-11-25\n-> " + cancel("77"), "-CANCEL-OWN-REQUEST@client"},
@@ -164,6 +200,20 @@ func cancellationCases() []ruleCase {
 		{"initialize", "stdio\n" + initializeLine + "-> " + cancel("0") + initializedLine, "-CANCEL-NOT-INITIALIZE"},
 		{"answered with an error that says so", "stdio\nopen 2025-11-25\n-> {\"id\":1,\"method\":\"x/y\"}\n-> " + cancel("1") + "<- {\"id\":1,\"error\":{\"code\":0,\"message\":\"Request cancelled\"}}", "-CANCEL-NO-RESPONSE@server"},
 		{"crossed by the response", "stdio\nopen 2025-11-25\n-> {\"id\":1,\"method\":\"ping\"}\n-> " + cancel("1") + "<- {\"id\":1,\"result\":{}}", "!CANCEL-NO-RESPONSE@server"},
+		{"too late, and the server complains", "stdio\nopen 2025-11-25\n-> {\"id\":1,\"method\":\"ping\"}\n<- {\"id\":1,\"result\":{}}\n-> " + cancel("1") + "<- {\"id\":1,\"error\":{\"code\":-32602,\"message\":\"too late\"}}",
+			"-CANCEL-RACE-HARMLESS@server -IDS-ANSWERED-ONCE@server"},
+		{"too late, and the server goes on", "stdio\nopen 2025-11-25\n-> {\"id\":1,\"method\":\"ping\"}\n<- {\"id\":1,\"result\":{}}\n-> " + cancel("1") + "-> {\"id\":2,\"method\":\"ping\"}\n<- {\"id\":2,\"result\":{}}",
+			"+CANCEL-RACE-HARMLESS@server"},
+		{"too late, while the server answers what was asked before", "stdio\nopen 2025-11-25\n-> {\"id\":1,\"method\":\"ping\"}\n-> {\"id\":2,\"method\":\"ping\"}\n<- {\"id\":1,\"result\":{}}\n-> " + cancel("1") + "<- {\"id\":2,\"result\":{}}",
+			"!CANCEL-RACE-HARMLESS"},
+		{"crossed, and the client complains", "stdio\nopen 2025-11-25\n-> {\"id\":1,\"method\":\"ping\"}\n-> " + cancel("1") + "<- {\"id\":1,\"result\":{}}\n-> {\"id\":1,\"error\":{\"code\":-32600,\"message\":\"what is this\"}}",
+			"-CANCEL-LATE-RESPONSE-IGNORED@client -IDS-RESPONSE-ECHO@client"},
+		{"crossed, and the client goes on", "stdio\nopen 2025-11-25\n-> {\"id\":1,\"method\":\"ping\"}\n-> " + cancel("1") + "<- {\"id\":1,\"result\":{}}\n-> {\"id\":2,\"method\":\"ping\"}\n<- {\"id\":2,\"result\":{}}",
+			"+CANCEL-LATE-RESPONSE-IGNORED@client"},
+		{"a task by a notification", "stdio\nopen 2025-11-25" + able + task + "-> " + cancel("1"), "-CANCEL-TASK-BY-METHOD@client"},
+		{"a request that may become a task, before it has", "stdio\nopen 2025-11-25" + able + ask + "-> " + cancel("1"), "!CANCEL-TASK-BY-METHOD"},
+		{"a request that asked for a task and got a result", "stdio\nopen 2025-11-25" + able + ask + "<- {\"id\":1,\"result\":{\"content\":[]}}\n-> " + cancel("1"), "!CANCEL-TASK-BY-METHOD"},
+		{"a task by its method", "stdio\nopen 2025-11-25" + able + task + `-> {"id":2,"method":"tasks/cancel","params":{"taskId":"t"}}`, "+CANCEL-TASK-BY-METHOD@client"},
 		{"by a server of 2026-07-28", `stdio
 			-> {"id":1,"method":"tools/list","params":{$meta}}
 			<- ` + cancel("1"), "-CANCEL-SERVER-LISTEN-ONLY"},

@@ -14,6 +14,7 @@ func progressRules() []ruleEntry {
 	return []ruleEntry{
 		plain(progressToken, "PROGRESS-TOKEN-TYPE", "PROGRESS-TOKEN-UNIQUE"),
 		stateful(func() Rule { return &progress{} }, "PROGRESS-TOKEN-ACTIVE", "PROGRESS-INCREASES", "PROGRESS-STOPS"),
+		stateful(func() Rule { return &taskProgress{tasks: map[string]*taskToken{}} }, "PROGRESS-TASK-TOKEN", "PROGRESS-TASK-STOPS"),
 	}
 }
 
@@ -151,4 +152,107 @@ func compareNumbers(a, b json.RawMessage) int {
 		return 1
 	}
 	return 0
+}
+
+// taskProgress: the token of a request that becomes a task lives on with it,
+// until the task has come to an end (2025-11-25 basic/utilities/progress,
+// behavior requirements).
+type taskProgress struct {
+	tasks map[string]*taskToken
+}
+
+// taskToken is what is known of one task.
+type taskToken struct {
+	request *Request
+	told    bool      // progress was told after the task was announced
+	ended   bool      // its maker has said that it is completed, failed or cancelled
+	in      *Exchange // where it said so
+	late    bool
+}
+
+// mostTasks bounds the tasks of one session that are followed.
+const mostTasks = 1024
+
+func (p *taskProgress) Observe(o *Observation) {
+	switch {
+	case o.End:
+		p.end(o)
+	case o.is(schemas.Result) && o.Request != nil && o.Earlier == nil:
+		p.result(o)
+	case o.is(schemas.Notification) && o.Message.Method == "notifications/tasks/status":
+		p.status(o, o.Message.Params)
+	case o.is(schemas.Notification) && o.Message.Method == "notifications/progress":
+		if o.Exchange == nil || !o.Exchange.resumes() {
+			p.progress(o)
+		}
+	}
+}
+
+func (p *taskProgress) result(o *Observation) {
+	switch {
+	case o.Request.became != "":
+		if len(p.tasks) < mostTasks {
+			p.tasks[o.Request.became] = &taskToken{request: o.Request}
+		}
+		task, _ := schemas.Member(o.Message.Result, "task")
+		p.status(o, task)
+	case o.Request.Method == "tasks/get", o.Request.Method == "tasks/cancel":
+		p.status(o, o.Message.Result)
+	}
+}
+
+// status takes what the maker of a task says of it.
+func (p *taskProgress) status(o *Observation, task json.RawMessage) {
+	t := p.tasks[textParam(task, "taskId")]
+	if t == nil || t.ended || t.request.From != o.From().Peer() {
+		return
+	}
+	switch textParam(task, "status") {
+	case "completed", "failed", "cancelled":
+		t.ended, t.in = true, o.Exchange
+	}
+}
+
+func (p *taskProgress) progress(o *Observation) {
+	token, ok := o.param("progressToken")
+	if !ok {
+		return
+	}
+	t := p.about(o, schemas.IDKey(token))
+	if t == nil {
+		return
+	}
+	t.told = true
+	o.Check(t.request.Token == schemas.IDKey(token), "PROGRESS-TASK-TOKEN", o.From(), Fault{
+		Detail: "progress of a task is told for another token than that of its request", Want: "/params/progressToken: that of the request", Got: got(token, true),
+	})
+	if t.ended && t.in == o.Exchange && !o.Lacks(trace.LackOrder) { // between two HTTP streams nothing keeps the order
+		t.late = true
+		o.Fail("PROGRESS-TASK-STOPS", o.From(), Fault{
+			Detail: "progress is told for a task that has ended", Want: "no progress", Got: "progress for " + clip(t.request.Method),
+		})
+	}
+}
+
+// about finds the task that progress is told of: the one that it names, or the
+// one to which its token belongs.
+func (p *taskProgress) about(o *Observation, token string) *taskToken {
+	if id, ok := o.param("_meta", "io.modelcontextprotocol/related-task", "taskId"); ok {
+		if t := p.tasks[strings.Trim(string(id), `"`)]; t != nil && t.request.From == o.From().Peer() {
+			return t
+		}
+	}
+	r := o.Session.of(o.From().Peer()).byToken(token)
+	if r == nil || r.became == "" {
+		return nil
+	}
+	return p.tasks[r.became]
+}
+
+func (p *taskProgress) end(o *Observation) {
+	for _, t := range p.tasks {
+		if t.told && t.ended && !t.late {
+			o.Pass("PROGRESS-TASK-STOPS", t.request.From.Peer())
+		}
+	}
 }

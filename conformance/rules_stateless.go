@@ -16,8 +16,11 @@ func statelessRules() []ruleEntry {
 		plain(modern(metadataRefused), "META-MISSING-REJECTED", "META-MISSING-400"),
 		plain(modern(traceContext), "META-TRACE-CONTEXT"),
 		plain(modern(unsupported), "VERSION-UNSUPPORTED", "VERSION-UNSUPPORTED-400"),
-		plain(modern(missingCapability), "CAPABILITY-MISSING"),
+		plain(modern(missingCapability), "CAPABILITY-MISSING", "CAPABILITY-MISSING-400"),
 		plain(modern(resultType), "RESULT-TYPE", "RESULT-TYPE-KNOWN"),
+		plain(modern(extensionIDs), "EXTENSION-ID"),
+		plain(modern(extensionFallback), "EXTENSION-FALLBACK"),
+		stateful(func() Rule { return &versionRetry{} }, "VERSION-RETRY-SUPPORTED"),
 		plain(modern(discover), "DISCOVER-IMPLEMENTED", "DISCOVER-VERSIONS"),
 		plain(modern(oneWay), "SERVER-NO-REQUESTS", "CLIENT-NO-RESPONSES"),
 	}
@@ -182,6 +185,7 @@ func missingCapability(o *Observation) {
 		Detail: "the error on a missing capability does not name one that the request lacks",
 		Want:   "/error/data/requiredCapabilities: what the request did not declare", Got: got(required, ok),
 	})
+	checkStatus(o, "CAPABILITY-MISSING-400", 400)
 }
 
 // paths lists the dotted paths below key in a capabilities object.

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/mcp-conform/mcp-conform/schemas"
@@ -19,7 +20,7 @@ func toolRules() []ruleEntry {
 	return []ruleEntry{
 		stateful(func() Rule { return &toolRule{tools: map[string]*tool{}} },
 			"TOOLS-NAMES-UNIQUE", "TOOLS-NAME-LENGTH", "TOOLS-NAME-CHARACTERS", "TOOLS-INPUT-SCHEMA", "TOOLS-OUTPUT-SCHEMA", "TOOLS-HEADER-ANNOTATIONS",
-			"TOOLS-STRUCTURED-PRESENT", "TOOLS-STRUCTURED-CONFORMS", "TOOLS-STRUCTURED-TEXT", "TOOLS-ARGUMENTS-FIT"),
+			"TOOLS-STRUCTURED-PRESENT", "TOOLS-STRUCTURED-CONFORMS", "TOOLS-STRUCTURED-TEXT", "TOOLS-ARGUMENTS-FIT", "SCHEMA-DIALECT-RECOMMENDED"),
 	}
 }
 
@@ -113,6 +114,8 @@ func (r *toolRule) schemas(o *Observation, one json.RawMessage, t *tool, name, a
 		return
 	}
 	t.given, t.input, t.output = given, nil, nil
+	dialect(o, input, at+"/inputSchema")
+	dialect(o, output, at+"/outputSchema")
 	if !has {
 		o.Fail("TOOLS-INPUT-SCHEMA", trace.Server, Fault{
 			Detail: "a tool has no input schema", Want: at + "/inputSchema: object", Got: "absent from " + clip(name),
@@ -272,4 +275,17 @@ func normal(v any) any {
 		return out
 	}
 	return v
+}
+
+// dialect: schemas are best written in JSON Schema 2020-12, which is what a
+// schema without $schema is in (basic/index, schema dialect). Another one may be
+// used; that it is not recommended is all that is said here.
+func dialect(o *Observation, schema json.RawMessage, at string) {
+	if len(schema) == 0 || schema[0] != '{' {
+		return
+	}
+	declared := textParam(schema, "$schema")
+	o.Check(declared == "" || strings.HasSuffix(strings.TrimSuffix(declared, "#"), "//json-schema.org/draft/2020-12/schema"), "SCHEMA-DIALECT-RECOMMENDED", trace.Server, Fault{
+		Detail: "a schema is written in another dialect than JSON Schema 2020-12", Want: at + "/$schema: absent, or that of 2020-12", Got: clip(declared),
+	})
 }

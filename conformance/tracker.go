@@ -518,6 +518,9 @@ func (j *Judge) response(o *Observation) {
 	}
 	delete(t.refused, key)
 	r.AnsweredAt, r.AnsweredWith = o.Event.Seq, o.Message.Kind
+	if r.task && o.Message.Kind == schemas.Result {
+		r.became = textParam(o.Message.Result, "task", "taskId")
+	}
 	if o.Exchange.find(key) == r {
 		o.Exchange.Answers++
 	}

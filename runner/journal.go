@@ -160,11 +160,14 @@ func (j *journal) await(ctx context.Context, limit time.Duration, look func() bo
 	}
 }
 
-// answer marks a request as answered.
-func (j *journal) answer(x *entry) {
+// answer marks a request as answered. It reports whether it was not before: who
+// is told so has to answer it, and nobody else.
+func (j *journal) answer(x *entry) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	claimed := !x.answered
 	x.answered = true
+	return claimed
 }
 
 // find returns the first entry that fits; the caller holds the lock or looks in await.

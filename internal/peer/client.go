@@ -196,10 +196,15 @@ func (t *talk) read(method string, a answerOrError) (fields, error) {
 	if !ok {
 		return nil, errors.New("the result is no object")
 	}
-	if kind, has := result.text("resultType"); has && t.revision().Stateless() && kind != "complete" && kind != "input_required" {
+	if !t.revision().Stateless() {
+		return result, nil
+	}
+	switch kind, has := result.text("resultType"); {
+	case kind == "complete", kind == "input_required", has && t.c.broken("any-result-type"), !has && !t.c.broken("result-type-needed"):
+		return result, nil
+	default:
 		return nil, fmt.Errorf("unknown resultType %q", kind)
 	}
-	return result, nil
 }
 
 func readError(raw []byte) *rpcError {

@@ -27,6 +27,10 @@ func provokedBy(fault string) []string {
 		return []string{"later-method-used"} // it asks for what the client does not know
 	case "unknown-version-accepted":
 		return []string{"unknown-version-offered"}
+	case "result-type-needed":
+		return []string{"no-result-type"}
+	case "any-result-type":
+		return []string{"unknown-result-type"}
 	case "capabilities-ignored":
 		return []string{"prompts-undeclared"}
 	case "roots-undeclared", "sampling-undeclared", "elicitation-undeclared":

@@ -48,9 +48,10 @@ const modern = schemas.R20260728
 func prods() []prod {
 	tool := func(name string) string { return fmt.Sprintf(`{"name":%q}`, name) }
 	return []prod{
+		{method: "tools/list"},
 		{method: "ping", until: modern},
 		{method: "server/discover", since: modern},
-		{method: "tools/list"},
+		{method: "server/discover", params: `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"prober-twin","version":"1"}}}`, since: modern},
 		{method: "tools/list", params: `{"cursor":"OA.kt9E"}`},
 		{method: "tools/list", params: `{"cursor":"nonsense"}`},
 		{method: "prompts/list"},

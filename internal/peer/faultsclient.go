@@ -62,6 +62,8 @@ func clientEnvelopeFaults() []Fault {
 			edit: when(firstList, before(request("note", "notifications/roots/list_changed", nil)))},
 		{Name: "notification-meta-number", Breaks: "The _meta of a notification is a number.", Requirements: []string{"SCHEMA-NOTIFICATION"}, Until: modern,
 			edit: when(firstList, before(notification("notifications/roots/list_changed", obj{"_meta": 5})))},
+		{Name: "meta-key-domain", Breaks: "The prefix of a _meta key is a domain name the right way round.", Requirements: []string{"META-KEY-REVERSE-DNS"}, Since: r2511,
+			edit: when(firstList, func(m *sent) { withRequestMeta(m, "example.com/key", true) })},
 		{Name: "batch-empty", Breaks: "The client sends an empty batch.", Requirements: []string{"BATCH-SHAPE"}, Since: r2503, Until: r2506,
 			edit: when(firstList, before([]any{}))},
 	}
@@ -96,6 +98,10 @@ func clientHandshakeFaults() []Fault {
 			})},
 		{Name: "initialize-in-batch", Breaks: "The client sends initialize in a batch.", Requirements: []string{"BATCH-NO-INITIALIZE"}, Since: r2503, Until: r2506,
 			edit: when(saying("initialize"), func(m *sent) { m.raw = encode([]any{m.msg}) })},
+		{Name: "no-version-asked", Breaks: "The client asks for what is no version.", Requirements: []string{"LIFECYCLE-CLIENT-VERSION-SUPPORTED"},
+			edit: when(saying("initialize"), param("protocolVersion", "latest"))},
+		{Name: "older-version-asked", Breaks: "The client asks for an older version than it can speak.", Requirements: []string{"LIFECYCLE-CLIENT-VERSION-LATEST"}, Since: r2511,
+			edit: when(saying("initialize"), param("protocolVersion", string(r2506)))},
 		{Name: "unknown-version-accepted", Breaks: "The client goes on in a version that it does not speak.", Requirements: []string{"LIFECYCLE-CLIENT-LEAVES"}},
 		{Name: "later-method-used", Breaks: "The client uses a method that the revision does not have yet.", Requirements: []string{"LIFECYCLE-REVISION-RESPECTED"}, Until: r2511,
 			edit: when(saying("ping"), before(request("later", "tasks/list", nil)))},
@@ -120,7 +126,7 @@ func undeclaredByClient(capability string) func(*sent) {
 
 func clientAnswerFaults() []Fault {
 	sampled := replying("sampling/createMessage")
-	unwilling := fails(codeInternal, "not now")
+	unwilling := fails(codeMethodNotFound, "the client cannot")
 	all := []Fault{
 		{Name: "wrong-id", Breaks: "A response carries another id than its request.", Requirements: []string{"IDS-RESPONSE-ECHO"},
 			edit: when(sampled, whole("id", "another"))},
@@ -268,6 +274,10 @@ func clientStatelessFaults() []Fault {
 			edit: when(firstList, param("_meta", nil))},
 		{Name: "missing-client-info", Breaks: "A request does not say which client made it.", Requirements: []string{"META-CLIENT-INFO"},
 			edit: when(firstList, func(m *sent) { withRequestMeta(m, keyClientInfo, nil) })},
+		{Name: "extension-without-prefix", Breaks: "The client names an extension without a prefix.", Requirements: []string{"EXTENSION-ID", "SCHEMA-REQUEST"},
+			edit: when(firstList, func(m *sent) { withRequestMeta(m, keyCapabilities, obj{"extensions": obj{"odd": obj{}}}) })},
+		{Name: "result-type-needed", Breaks: "The client takes a result without resultType for invalid.", Requirements: []string{"RESULT-TYPE-ABSENT-COMPLETE"}},
+		{Name: "any-result-type", Breaks: "The client goes by a result whose type it does not know.", Requirements: []string{"RESULT-TYPE-UNKNOWN-INVALID"}},
 		{Name: "bad-traceparent", Breaks: "A traceparent has not the format of the W3C.", Requirements: []string{"META-TRACE-CONTEXT"},
 			edit: when(firstList, func(m *sent) { withRequestMeta(m, "traceparent", "here") })},
 		{Name: "sends-response", Breaks: "The client sends a response.", Requirements: []string{"CLIENT-NO-RESPONSES"}, Transports: overStdio(),

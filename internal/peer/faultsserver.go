@@ -69,6 +69,8 @@ func envelopeFaults() []Fault {
 			edit: when(isProbe, withMeta("1.example/key", true))},
 		{Name: "meta-key-name", Breaks: "The name of a _meta key begins with a hyphen.", Requirements: []string{"META-KEY-NAME"}, Since: r2506,
 			edit: when(isProbe, withMeta("com.example/-key", true))},
+		{Name: "meta-key-domain", Breaks: "The prefix of a _meta key is a domain name the right way round.", Requirements: []string{"META-KEY-REVERSE-DNS"}, Since: r2511,
+			edit: when(isProbe, withMeta("example.com/key", true))},
 		{Name: "unknown-method-code", Breaks: "An unknown method is answered with another code than -32601.", Requirements: []string{"ERROR-METHOD-NOT-FOUND", "HTTP-UNKNOWN-METHOD-404"},
 			edit: when(refusing(codeMethodNotFound, "there is no method"), recodes(codeInternal))},
 		{Name: "unknown-method-ignored", Breaks: "An unknown method is not answered.", Requirements: []string{"REQUEST-ANSWERED", "ERROR-METHOD-NOT-FOUND", "HTTP-UNKNOWN-METHOD-404", "HTTP-STREAM-HOLDS-RESPONSE", "HTTP-RETRY-SENT"},
@@ -137,7 +139,7 @@ func handshakeFaults() []Fault {
 			edit: when(resultOf("initialize"), func(m *sent) { m.result()["protocolVersion"] = m.request.value("protocolVersion") })},
 		{Name: "unknown-version-offered", Breaks: "The server answers with a version that does not exist.", Requirements: []string{"LIFECYCLE-VERSION-OFFERED"}, Until: modern,
 			edit: when(resultOf("initialize"), member("protocolVersion", "1999-01-01"))},
-		{Name: "version-not-echoed", Breaks: "The server answers with another version than the one asked for, which it speaks.", Requirements: []string{"LIFECYCLE-VERSION-ECHOED", "HTTP-STREAM-PRIMED"}, Since: r2503, Until: r2511,
+		{Name: "version-not-echoed", Breaks: "The server answers with another version than the one asked for, which it speaks.", Requirements: []string{"LIFECYCLE-VERSION-ECHOED"}, Since: r2503, Until: r2511,
 			edit: when(resultOf("initialize"), func(m *sent) {
 				if v, _ := m.request.text("protocolVersion"); v == string(r2503) || v == string(r2506) {
 					m.result()["protocolVersion"] = string(r2511)
@@ -301,6 +303,8 @@ func toolFaults() []Fault {
 			edit: extraTool(obj{"name": "odd_tool", "inputSchema": obj{"type": "object", "properties": obj{"a": obj{"type": "nonsense"}}}})},
 		{Name: "header-annotation-invalid", Breaks: "A parameter is mirrored into a header whose name has spaces.", Requirements: []string{"TOOLS-HEADER-ANNOTATIONS"}, Since: modern,
 			edit: extraTool(obj{"name": "odd_tool", "inputSchema": obj{"type": "object", "properties": obj{"a": obj{"type": "string", "x-mcp-header": "no header name"}}}})},
+		{Name: "schema-dialect", Breaks: "The input schema of a tool is written in draft 7.", Requirements: []string{"SCHEMA-DIALECT-RECOMMENDED"}, Since: r2511,
+			edit: extraTool(obj{"name": "odd_tool", "inputSchema": obj{"type": "object", "$schema": "http://json-schema.org/draft-07/schema#"}})},
 		{Name: "output-schema-invalid", Breaks: "The output schema of a tool is no valid JSON Schema.", Requirements: []string{"TOOLS-OUTPUT-SCHEMA"}, Since: r2506,
 			edit: extraTool(obj{"name": "odd_tool", "inputSchema": object, "outputSchema": obj{"type": "object", "properties": obj{"a": obj{"type": "nonsense"}}}})},
 		{Name: "structured-content-missing", Breaks: "A tool with an output schema returns no structured content.", Requirements: []string{"TOOLS-STRUCTURED-PRESENT"}, Since: r2506,
@@ -343,6 +347,10 @@ func utilityFaults() []Fault {
 			edit: when(isProbe, before(notification("notifications/cancelled", obj{"requestId": "never made"})))},
 		{Name: "cancels-no-subscription", Breaks: "The server cancels what is no subscription.", Requirements: []string{"CANCEL-SERVER-LISTEN-ONLY"}, Since: modern,
 			edit: when(isProbe, before(notification("notifications/cancelled", obj{"requestId": "never made"})))},
+		{Name: "finished-cancellation-answered", Breaks: "A cancellation that comes after the response is answered with an error.", Requirements: []string{"CANCEL-RACE-HARMLESS", "IDS-ANSWERED-ONCE", "IDS-RESPONSE-ECHO", "CANCEL-UNKNOWN-IGNORED"}, Transports: overStdio(),
+			edit: when(heard("notifications/cancelled"), func(m *sent) {
+				m.after = append(m.after, failure(m.request["requestId"], invalidParams("there is no such request")))
+			})},
 		{Name: "late-cancellation-answered", Breaks: "A cancellation of an unknown request is answered with an error.", Requirements: []string{"CANCEL-UNKNOWN-IGNORED", "ENVELOPE-NOTIFICATION-UNANSWERED"}, Transports: overStdio(),
 			edit: when(heard("notifications/cancelled"), after(failure(nil, invalidParams("there is no such request"))))},
 	}
@@ -456,6 +464,26 @@ func statelessFaults() []Fault {
 			})},
 		{Name: "missing-capability-ignored", Breaks: "A request that needs an undeclared capability is served.", Requirements: []string{"CAPABILITY-MISSING"}},
 		{Name: "capabilities-remembered", Breaks: "The server remembers the capabilities of earlier requests.", Requirements: []string{"STATELESS-NO-MEMORY", "CAPABILITY-MISSING", "INPUT-REQUIRED-DECLARED"}},
+		{Name: "extension-without-prefix", Breaks: "The server names an extension without a prefix.", Requirements: []string{"EXTENSION-ID", "SCHEMA-RESULT"},
+			edit: when(resultOf("server/discover"), extension("odd"))},
+		{Name: "extension-forced", Breaks: "A request that does not declare an extension is answered by it.", Requirements: []string{"EXTENSION-FALLBACK", "RESULT-TYPE-KNOWN", "SCHEMA-RESULT", "TOOLS-CALL-RESULT"},
+			edit: func(m *sent) {
+				when(resultOf("server/discover"), extension("io.modelcontextprotocol/tasks"))(m)
+				when(isProbe, member("resultType", "task"))(m)
+			}},
+		{Name: "fewer-for-some", Breaks: "The server offers less to a client by its name.", Requirements: []string{"META-IDENTITY-NOT-USED"},
+			edit: when(resultOf("server/discover"), func(m *sent) {
+				if isTwin(m) {
+					m.result()["capabilities"] = obj{}
+				}
+			})},
+		{Name: "one-conversation", Breaks: "The server serves one client only.", Requirements: []string{"STATELESS-INTERLEAVED", "META-IDENTITY-NOT-USED", "DISCOVER-IMPLEMENTED"},
+			edit: when(resultOf("server/discover"), func(m *sent) {
+				if isTwin(m) {
+					fails(codeInternal, "the server is taken")(m)
+				}
+			})},
+		{Name: "discover-first", Breaks: "The server lists no tools on a connection that has not seen server/discover.", Requirements: []string{"STATELESS-ANY-CONNECTION", "TOOLS-LIST-ANSWERED"}, Transports: overStdio()},
 		{Name: "no-result-type", Breaks: "A result does not say its resultType.", Requirements: []string{"RESULT-TYPE"},
 			edit: when(isProbe, member("resultType", nil))},
 		{Name: "unknown-result-type", Breaks: "A result has a resultType that nobody knows.", Requirements: []string{"RESULT-TYPE-KNOWN"},
@@ -480,11 +508,30 @@ func statelessFaults() []Fault {
 	return all
 }
 
+// extension declares one.
+func extension(id string) func(*sent) {
+	return func(m *sent) {
+		if caps, ok := m.result()["capabilities"].(obj); ok {
+			caps["extensions"] = obj{id: obj{}}
+		}
+	}
+}
+
+// isTwin matches what answers a client by the name of somebody's twin.
+func isTwin(m *sent) bool {
+	meta, _ := m.request.object("_meta")
+	info, _ := meta.object(keyClientInfo)
+	name, _ := info.text("name")
+	return strings.HasSuffix(name, "-twin")
+}
+
 func statelessHTTPFaults() []Fault {
 	statelessAnswer := func(h *head) bool { return h.verb == "POST" && h.rev.Stateless() }
 	all := []Fault{
 		{Name: "missing-meta-200", Breaks: "A request without the required metadata is refused with status 200.", Requirements: []string{"META-MISSING-400"},
 			head: status("params._meta needs", 400, 200)},
+		{Name: "missing-capability-200", Breaks: "A request that needs an undeclared capability is refused with status 200.", Requirements: []string{"CAPABILITY-MISSING-400"},
+			edit: when(refusing(codeMissingCapability, ""), func(m *sent) { m.status = 200 })},
 		{Name: "unsupported-version-200", Breaks: "A request in an unsupported version is refused with status 200.", Requirements: []string{"VERSION-UNSUPPORTED-400"},
 			head: status("unsupported protocol version", 400, 200)},
 		{Name: "header-mismatch-accepted", Breaks: "Headers that do not match the body are accepted.", Requirements: []string{"HEADER-MISMATCH-REJECTED"}},

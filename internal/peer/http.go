@@ -404,7 +404,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 		s.writeStream(w, r, st, number, h, ses)
 		return
 	}
-	st := ses.streams.open(ses.revision() >= schemas.R20251125)
+	st := ses.streams.open(ses.revision() >= schemas.R20251125 && !s.broken("stream-not-primed"))
 	ses.streams.stand(st)
 	s.writeStream(w, r, st, 0, h, ses)
 }

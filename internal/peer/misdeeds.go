@@ -67,3 +67,12 @@ func (ss *streams) mixed(st *stream) *stream {
 	m.ended = true
 	return m
 }
+
+// unmet refuses a list of tools before server/discover on the same connection.
+func (ses *session) unmet(p packet) *rpcError {
+	ses.met = ses.met || p.method == "server/discover"
+	if ses.met || p.method != "tools/list" || !ses.srv.broken("discover-first") {
+		return nil
+	}
+	return &rpcError{code: codeInvalidRequest, message: "nobody has asked for server/discover"}
+}

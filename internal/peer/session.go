@@ -15,6 +15,7 @@ import (
 // session. On stdio it also keeps the stateless calls in progress, which share
 // the pipes and are cancelled by the same notification.
 type session struct {
+	met       bool // server/discover was asked for, on stdio
 	srv       *Server
 	id        string // of the HTTP session, "" on stdio
 	transport trace.Transport
@@ -184,7 +185,7 @@ func (ses *session) notified(p packet) {
 		}
 	}
 	// A notification is not answered: only a fault puts something here.
-	for _, f := range ses.srv.frames(sent{msg: obj{}, rev: ses.revision(), transport: ses.transport, re: p.method, drop: true}) {
+	for _, f := range ses.srv.frames(sent{msg: obj{}, rev: ses.revision(), transport: ses.transport, re: p.method, request: p.params, drop: true}) {
 		ses.out.put(f)
 	}
 }

@@ -93,7 +93,7 @@ func (s *Server) wantsStateless(ses *session, p packet) bool {
 
 func (s *Server) lineStateless(ses *session, w *lines, p packet, calls *sync.WaitGroup) {
 	c := s.newStateless(ses.ctx, p, trace.Stdio, w)
-	for _, check := range []func(packet) *rpcError{s.checkMeta, s.checkVersion} {
+	for _, check := range []func(packet) *rpcError{s.checkMeta, s.checkVersion, ses.unmet} {
 		if e := check(p); e != nil {
 			c.end(nil, s.namingVersions(p, e), func() {})
 			return

@@ -63,7 +63,7 @@ func (t *talk) begin(ctx context.Context) error {
 	if err != nil || found {
 		return err
 	}
-	if wanted.Stateless() {
+	if wanted.Stateless() && !t.c.broken("result-type-needed") {
 		return fmt.Errorf("the server does not speak %s", wanted)
 	}
 	legacy := negotiable()
@@ -111,13 +111,16 @@ func (t *talk) handshake(ctx context.Context, rev schemas.Revision) error {
 		return fmt.Errorf("initialize: %w", err)
 	}
 	v, _ := result.text("protocolVersion")
-	if !slices.Contains(negotiable(), schemas.Revision(v)) && !t.c.broken("unknown-version-accepted") {
+	known := slices.Contains(negotiable(), schemas.Revision(v)) || t.c.broken("unknown-version-accepted")
+	if known {
+		t.mu.Lock()
+		t.rev = schemas.Revision(v) // also for what it says on leaving
+		t.server, _ = result.object("capabilities")
+		t.mu.Unlock()
+	}
+	if !known || v > string(rev) && !t.c.broken("unknown-version-accepted") { // it has asked for the latest that it is to speak
 		return fmt.Errorf("%w: the server answered %q", errUnsupported, v)
 	}
-	t.mu.Lock()
-	t.rev = schemas.Revision(v)
-	t.server, _ = result.object("capabilities")
-	t.mu.Unlock()
 	t.notify(ctx, "notifications/initialized", nil)
 	t.link.opened(ctx)
 	return nil
