@@ -62,10 +62,10 @@ func check(ctx context.Context, s streams, f checkFlags, files []string) error {
 		return fail(exitUsage, err)
 	}
 	if f.fromClient != "" || f.fromServer != "" {
-		c.judge(ctx, nil, capture.Options{FromClient: f.fromClient, FromServer: f.fromServer, Stdin: s.in})
+		c.judge(ctx, nil, capture.Options{FromClient: f.fromClient, FromServer: f.fromServer, Stdin: s.in, Done: ctx.Done()})
 	}
 	for _, file := range files {
-		c.judge(ctx, []string{file}, capture.Options{Stdin: s.in})
+		c.judge(ctx, []string{file}, capture.Options{Stdin: s.in, Done: ctx.Done()})
 	}
 	broken := errors.Join(c.errs...)
 	r := reports.New(c.input(files))

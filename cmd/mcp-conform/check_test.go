@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 )
@@ -85,6 +89,56 @@ func TestCheckJudgesHAR(t *testing.T) {
 	res.want(t, exitFails)
 	if got := failedIn(t, res); !strings.Contains(got, "server HTTP-NOTIFICATION-202") {
 		t.Errorf("a notification answered by 200 fails %q", got)
+	}
+}
+
+// Whoever looks at a pipe that nothing comes from can stop doing so.
+func TestCheckCanBeInterruptedWhileItWaits(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pipe, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	for name, args := range map[string][]string{
+		"named pipe":     {"check", fifo},
+		"standard input": {"check", "-"},
+		"a schema":       {"schema", "validate", "--definition", "Tool", "-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			ended := make(chan int, 1)
+			var errs strings.Builder
+			go func() { ended <- execute(ctx, args, streams{pipe, io.Discard, &errs}) }()
+			interrupt()
+			select {
+			case code := <-ended:
+				if code != exitUsage || !strings.Contains(errs.String(), "interrupted") {
+					t.Errorf("ended with %d and said %s", code, &errs)
+				}
+			case <-time.After(limit):
+				t.Fatal("it did not end")
+			}
+		})
+	}
+}
+
+// What is no message in a file that does not tell who wrote what is held against
+// neither side.
+func TestCheckBlamesNobodyForALineThatTellsNoSide(t *testing.T) {
+	deep := `{"jsonrpc":"2.0","id":1,"method":"ping","params":` + strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_001)
+	for name, line := range map[string]string{"deep": deep, "array": "[1,2,3]", "a log in JSON": `{"level":"info","msg":"x"}`} {
+		t.Run(name, func(t *testing.T) {
+			ping := `{"jsonrpc":"2.0","id":7,"method":"ping"}` + "\n" + `{"jsonrpc":"2.0","id":7,"result":{}}` + "\n"
+			res := mcp(t, "check", "--json", write(t, "t.log", ping+line+"\n"))
+			res.want(t, exitConforms)
+			if failed := failedIn(t, res); failed != "" {
+				t.Errorf("failed: %s", failed)
+			}
+		})
 	}
 }
 

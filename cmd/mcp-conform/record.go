@@ -23,7 +23,8 @@ func recordCommand(s streams) *cobra.Command {
 in the trace.
 
 Over stdio, put it before the server's command in the client's configuration; it
-ends as the server does, with the server's exit code. Over HTTP, point the
+ends as the server does, with the server's exit code, or with 128 and the number
+of the signal that ended it. Over HTTP, point the
 client at ADDR; it listens on loopback only and ends when it is interrupted.`,
 		Example: `  mcp-conform record --trace session.jsonl -- node dist/index.js stdio
   mcp-conform record --trace session.jsonl --listen 127.0.0.1:8080 --upstream http://localhost:3000/mcp`,
@@ -62,8 +63,8 @@ func recordStdio(ctx context.Context, s streams, file string, command []string) 
 		switch {
 		case err != nil:
 			return fail(exitTarget, err)
-		case exit.How == "exit" && exit.Code != 0:
-			return fail(exit.Code, errSilent)
+		case exit.Status() != 0:
+			return fail(exit.Status(), errSilent)
 		}
 		return nil
 	})

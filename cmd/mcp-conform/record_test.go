@@ -25,7 +25,33 @@ func TestRecordStandsBetweenAClientAndAStdioServer(t *testing.T) {
 func TestRecordEndsWithTheServersExitCode(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.jsonl")
 	mcpIn(t, strings.NewReader(""), "record", "--trace", file, "--", "sh", "-c", "exit 7").want(t, 7)
+	mcpIn(t, strings.NewReader(""), "record", "--trace", file, "--", "sh", "-c", "kill -KILL $$").want(t, 128+9)
 	mcpIn(t, strings.NewReader(""), "record", "--trace", file, "--", "/no/such/server").want(t, exitTarget, "/no/such/server")
+}
+
+// A full disk must not end the session that is recorded: what cannot be written
+// is said at the end.
+func TestRecordGoesOnWhenTheTraceCannotBeWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "t.jsonl")
+	message := `{"jsonrpc":"2.0","method":"x","params":{"x":"` + strings.Repeat("y", 20_000) + `"}}` + "\n"
+	argv := append([]string{"/bin/sh", "-c", `ulimit -f 16; trap "" XFSZ; exec "$@"`, "sh"}, self("record", "--trace", file, "--", "cat")...)
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Stdin = strings.NewReader(message + message + message)
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, _ := cmd.Output() // its exit code is looked at below
+	if string(out) != message+message+message {
+		t.Errorf("%d bytes came back, want %d", len(out), 3*len(message))
+	}
+	if code := cmd.ProcessState.ExitCode(); code != exitUsage || !strings.Contains(errs.String(), "writing "+file) {
+		t.Errorf("ended with %d and said %s", code, &errs)
+	}
+}
+
+func TestRecordRefusesToPassOnToItself(t *testing.T) {
+	addr := freeAddress(t)
+	mcp(t, "record", "--trace", filepath.Join(t.TempDir(), "t.jsonl"), "--listen", addr, "--upstream", "http://"+addr+"/mcp").
+		want(t, exitUsage, "the recorder itself listens")
 }
 
 // background starts the program and returns the first line that it writes to

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-conform/mcp-conform/schemas"
+	"github.com/mcp-conform/mcp-conform/trace/capture"
 )
 
 func schemaCommand(s streams) *cobra.Command {
@@ -117,7 +118,7 @@ does not fit the definition. It ends with 1 if any does not.`,
 		Example: `  mcp-conform schema validate --revision 2025-11-25 --definition Tool tool.json
   mcp-conform schema validate --revision server-card --definition ServerCard card.json`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, files []string) error {
+		RunE: func(cmd *cobra.Command, files []string) error {
 			if definition == "" {
 				return fmt.Errorf("name what the files hold by --definition, such as Tool: mcp-conform schema list %s lists the definitions", revision)
 			}
@@ -129,6 +130,7 @@ does not fit the definition. It ends with 1 if any does not.`,
 			if err != nil {
 				return fail(exitUsage, err)
 			}
+			s.in = capture.Interruptible(s.in, cmd.Context().Done())
 			return validateFiles(s, set, name, definition, files)
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -156,6 +157,15 @@ func TestBadStdioServersEndInBoundedTimeWithTheRightCode(t *testing.T) {
 	t.Run("does not exist", func(t *testing.T) {
 		mcp(t, "run", "--", "/no/such/command").want(t, exitTarget, "/no/such/command")
 	})
+}
+
+// Nothing that a peer says may drive the terminal of who reads the error.
+func TestErrorsMoveNoTerminal(t *testing.T) {
+	res := mcp(t, "run", "--revision", "2025-11-25", "--", "printf", `\033[2J\033]0;x\a no message\n`)
+	res.want(t, exitTarget, "no message")
+	if strings.ContainsAny(res.out+res.err, "\x1b\a") {
+		t.Errorf("%q", res.err)
+	}
 }
 
 func TestBadHTTPServersEndInBoundedTimeWithTheRightCode(t *testing.T) {

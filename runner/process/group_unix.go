@@ -67,7 +67,7 @@ func exitOf(s *os.ProcessState, err error) Exit {
 		return Exit{How: "error", Err: err}
 	}
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
-		return Exit{How: "signal", Signal: SignalName(w.Signal())}
+		return Exit{How: "signal", Signal: SignalName(w.Signal()), number: int(w.Signal())}
 	}
 	return Exit{How: "exit", Code: s.ExitCode()}
 }

@@ -8,13 +8,15 @@
 //	exit := p.End(ctx, 2*time.Second) // and say how it went
 //
 // It knows nothing of messages. A process that moves to another group or
-// session, as a daemon does, leaves its reach. On systems without process
-// groups, such as Windows, only the program itself is ended, and at once when
+// session, as browsers and daemons do, is found by a mark in its environment, on
+// Linux; elsewhere it leaves the reach of this package. On systems without
+// process groups, such as Windows, only the program itself is ended, and at once when
 // closing its standard input did not do.
 package process
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,6 +49,19 @@ type Exit struct {
 	// after the leader had exited. End ends them too.
 	Orphans int
 	Err     error // when How is "error"
+	number  int   // of Signal
+}
+
+// Status is what a shell would say of the exit: its code, or 128 and the number
+// of the signal.
+func (x Exit) Status() int {
+	switch x.How {
+	case "exit":
+		return x.Code
+	case "signal":
+		return 128 + x.number
+	}
+	return 1
 }
 
 // End returns the exit as a trace shows it.
@@ -75,6 +90,7 @@ type Process struct {
 	Stdin, Stdout, Stderr *os.File
 
 	cmd  *exec.Cmd
+	mark string        // in the environment of all that comes of it
 	done chan struct{} // closed when the leader has been waited for
 
 	mu    sync.Mutex
@@ -86,6 +102,10 @@ type Process struct {
 	ending sync.Once
 	ended  chan struct{}
 }
+
+// markName is the variable that holds the marks of the processes that one
+// descends from.
+const markName = "MCP_CONFORM_STARTED"
 
 const (
 	// settle is how long members of the group may outlive the leader before
@@ -104,11 +124,11 @@ func Start(s Spec) (*Process, error) {
 	}
 	cmd := exec.Command(s.Command[0], s.Command[1:]...)
 	cmd.Dir = s.Dir
-	if len(s.Env) > 0 {
-		cmd.Env = append(os.Environ(), s.Env...)
-	}
+	mark := rand.Text()
+	// Marks add up, should the program start programs by this package itself.
+	cmd.Env = append(append(os.Environ(), s.Env...), markName+"="+os.Getenv(markName)+mark)
 	ownGroup(cmd)
-	p := &Process{cmd: cmd, done: make(chan struct{}), ended: make(chan struct{})}
+	p := &Process{cmd: cmd, mark: mark, done: make(chan struct{}), ended: make(chan struct{})}
 	far, err := p.pipes()
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", s.Command[0], err)
@@ -247,9 +267,40 @@ func (p *Process) end(ctx context.Context, grace time.Duration) {
 			p.remaining(context.WithoutCancel(ctx), linger)
 		}
 	}
+	p.gather(ctx, grace)
 	deadline := time.Now().Add(linger)
 	p.Stdout.SetReadDeadline(deadline) // fails only on a file that is closed already
 	p.Stderr.SetReadDeadline(deadline)
+}
+
+// gather ends what left the group and lives on.
+func (p *Process) gather(ctx context.Context, grace time.Duration) {
+	timeout := time.NewTimer(grace)
+	defer timeout.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for asked := map[int]bool{}; ; {
+		left := strays(p.mark)
+		if len(left) == 0 {
+			return
+		}
+		for _, pid := range left {
+			if !asked[pid] {
+				asked[pid] = true
+				kill(pid, false)
+			}
+		}
+		select {
+		case <-tick.C:
+			continue
+		case <-timeout.C:
+		case <-ctx.Done():
+		}
+		for _, pid := range strays(p.mark) {
+			kill(pid, true)
+		}
+		return
+	}
 }
 
 // advance notes the step that is about to be taken, unless the program has

@@ -153,14 +153,14 @@ func TestWriterIsReleased(t *testing.T) {
 	g.Eventually(wrote, patience).Should(Receive(HaveOccurred()))
 }
 
-// A daemon that left the group may hold the pipes open for ever; readers end all the same.
+// A daemon that left the group and its environment behind may hold the pipes open for ever; readers end all the same.
 func TestReadersEndDespiteADaemon(t *testing.T) {
 	if _, err := os.Stat("/usr/bin/setsid"); err != nil {
 		t.Log("no setsid here: not tried")
 		return
 	}
 	g := NewWithT(t)
-	p := sh(t, `setsid sh -c 'echo $$; exec sleep 600' & read go`)
+	p := sh(t, `setsid env -i sh -c 'echo $$; exec sleep 600' & read go`)
 	pid, err := strconv.Atoi(ready(t, p))
 	g.Expect(err).NotTo(HaveOccurred())
 	defer syscall.Kill(pid, syscall.SIGKILL)

@@ -74,6 +74,9 @@ func Listen(addr, upstream string, o Options) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening for clients: %w", err)
 	}
+	if here(u, l.Addr()) {
+		return nil, errors.Join(fmt.Errorf("recording %s: that is where the recorder itself listens: give the server another port", trace.MaskURL(upstream)), l.Close())
+	}
 	if o.Conn == "" {
 		o.Conn = "c1"
 	}
@@ -89,6 +92,13 @@ func Listen(addr, upstream string, o Options) (*Proxy, error) {
 		ErrorLog:       log.New(io.Discard, "", 0),
 	}
 	return p, nil
+}
+
+// here reports whether a URL leads back to our own address.
+func here(u *url.URL, own net.Addr) bool {
+	_, port, err := net.SplitHostPort(own.String())
+	ip := net.ParseIP(u.Hostname())
+	return err == nil && u.Port() == port && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
 }
 
 // URL is what to give to the client: the server's URL with the proxy's address.

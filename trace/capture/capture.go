@@ -55,6 +55,9 @@ type Options struct {
 	Transport trace.Transport
 	MaxLine   int       // longest line in bytes; 0 means trace.DefaultMaxLine
 	Stdin     io.Reader // what the path "-" reads; nil means os.Stdin
+	// Done, when closed, ends reads that wait for a pipe or a terminal, with
+	// [ErrInterrupted]; nil means never.
+	Done <-chan struct{}
 }
 
 // source yields the events of one capture.
@@ -129,17 +132,21 @@ func (s *Source) file(path string, o Options) (*file, error) {
 		if in == nil {
 			in = os.Stdin
 		}
-		return look("standard input", in)
+		return look("standard input", Interruptible(in, o.Done))
 	}
-	f, err := os.Open(path)
+	f, err := o.open(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening a capture: %w", err)
 	}
 	s.closers = append(s.closers, f)
-	if info, err := f.Stat(); err == nil && info.IsDir() {
+	info, err := f.Stat()
+	switch {
+	case err != nil || info.Mode().IsRegular():
+		return look(path, f)
+	case info.IsDir():
 		return nil, fmt.Errorf("%s: a folder, not a capture: name the files in it", path)
 	}
-	return look(path, f)
+	return look(path, Interruptible(f, o.Done))
 }
 
 // source returns the importer for the file.

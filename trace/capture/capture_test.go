@@ -118,7 +118,7 @@ func TestDirections(t *testing.T) {
 		`<- message {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`,
 		`-> message [{"jsonrpc":"2.0","id":4,"method":"tools/list"},{"jsonrpc":"2.0","id":5,"method":"ping"}]`,
 		`<- message [{"jsonrpc":"2.0","id":5,"result":{}},{"jsonrpc":"2.0","id":4,"result":{}}]`,
-		`<- message {"hello":1}`,
+		`<- noise {"hello":1}`,
 	}
 	h, got, err := read(t, put(t, unarrow(want)+"\n \n"), capture.Options{})
 	if err != nil {

@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"slices"
+
 	"github.com/mcp-conform/mcp-conform/schemas"
 	"github.com/mcp-conform/mcp-conform/trace"
 )
@@ -81,12 +83,9 @@ func (c *conversation) answers(from trace.Side, m schemas.Message) bool {
 //     that arises from another is answered before it; if none, from the server.
 func (c *conversation) sender(m schemas.Message) trace.Side {
 	if m.Kind == schemas.Batch {
-		if len(m.Batch) == 0 {
-			return trace.Client
-		}
-		return c.sender(m.Batch[0])
+		return c.sender(m.Batch[max(0, slices.IndexFunc(m.Batch, speaks))])
 	}
-	if isResponse(m) {
+	if isResponse(m) || m.Kind == schemas.Invalid && m.Method == "" {
 		id := schemas.IDKey(m.ID)
 		byClient, a := c.open[trace.Client][id]
 		byServer, b := c.open[trace.Server][id]
@@ -112,8 +111,6 @@ func (c *conversation) sender(m schemas.Message) trace.Side {
 		}
 		return trace.Server
 	case m.Kind == schemas.Notification && !client:
-		return trace.Server
-	case m.Kind == schemas.Invalid:
 		return trace.Server
 	}
 	return trace.Client

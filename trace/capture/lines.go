@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/mcp-conform/mcp-conform/schemas"
 	"github.com/mcp-conform/mcp-conform/trace"
@@ -62,8 +63,8 @@ func header(o Options, f *file, transport trace.Transport, lacks ...trace.Lack) 
 }
 
 // lines reads one file that holds what both sides wrote. Who wrote a line is
-// inferred, see conversation.sender; a line that is no message counts as the
-// server's, since that is who prints on standard output.
+// inferred, see conversation.sender; a line that is no message counts as noise of
+// the server's, since that is who prints on standard output.
 type lines struct {
 	reader *reader
 	header trace.Header
@@ -84,12 +85,21 @@ func (l *lines) Next() (trace.Event, error) {
 	}
 	l.seq++
 	e.Seq, e.From = l.seq, trace.Server
-	if e.Kind == trace.KindMessage {
+	switch {
+	case e.Kind != trace.KindMessage:
+	case !slices.ContainsFunc(members(m), speaks):
+		// JSON that says neither what it asks nor what it answers may be either
+		// side's, and blame for it would be made up.
+		e.Kind, e.Note = trace.KindNoise, "no message, and nothing tells who wrote it"
+	default:
 		e.From = l.talk.sender(m)
 		l.talk.note(e.From, m)
 	}
 	return e, nil
 }
+
+// speaks reports whether a message, however faulty, asks or answers something.
+func speaks(m schemas.Message) bool { return m.Method != "" || m.Result != nil || m.Error != nil }
 
 // pair reads two files, one of what each side wrote, and merges them into an
 // order that may have been the real one: within a file it is the file's, a
