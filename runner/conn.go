@@ -146,7 +146,8 @@ type sent struct {
 	batch    []json.RawMessage // ids of the requests in a batch
 	exchange string
 	seq      int64 // nothing up to here can be an answer
-	bare     bool  // no message: raw text without an id, or HTTP alone
+	bare     bool  // no request: a notification, raw text without an id, or HTTP alone
+	note     bool  // a notification
 }
 
 // request sends a request with the next id, dressed.
@@ -259,9 +260,18 @@ func (c *conn) answers(x *entry, s sent) bool {
 	// refusal (basic/transports), or a body that could not be parsed.
 	none := len(x.msg.ID) == 0 || string(x.msg.ID) == "null" || string(x.msg.ID) == `""`
 	if s.exchange != "" {
-		return x.Exchange == s.exchange && (none || s.bare)
+		return x.Exchange == s.exchange && (none || s.bare) && !(s.note && c.refused(s.exchange))
 	}
 	return s.bare && (none || !c.journal.ours[schemas.IDKey(x.msg.ID)])
+}
+
+// refused reports whether an exchange has the status of an error. The error in
+// such a body says why a notification could not be accepted and is no response to
+// it (basic/transports, since 2025-03-26); the caller holds the journal's lock.
+func (c *conn) refused(exchange string) bool {
+	return c.journal.find(func(x *entry) bool {
+		return x.Kind == trace.KindHTTP && x.From != c.us && x.Exchange == exchange && x.HTTP.Status >= 400
+	}) != nil
 }
 
 // wait returns the first entry that fits. hopeless says, when it is not empty,

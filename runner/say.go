@@ -45,7 +45,7 @@ func (v *conversation) call(ctx context.Context, s *scenarios.Send, h wire.HTTP,
 	}
 	if s.Notify != "" {
 		out, err := v.c.say(ctx, m, nil, !s.Bare, purpose)
-		out.bare = true
+		out.bare, out.note = true, true
 		return out, err
 	}
 	id := s.ID
