@@ -17,6 +17,11 @@ func negotiate(asked, answered string) string {
 }
 
 func lifecycleCases() []ruleCase {
+	probe := func(id string) string {
+		return `-> {"id":"` + id + `","method":"server/discover","params":{$meta}}
+			<- {"id":"` + id + `","error":{"code":-32601,"message":"x"}}
+		`
+	}
 	return []ruleCase{
 		{"something before initialize", "stdio\n-> {\"id\":5,\"method\":\"tools/list\"}\n" + initializeLine + initializedLine, "-LIFECYCLE-INITIALIZE-FIRST"},
 		{"a ping before initialize", "stdio\n-> {\"id\":5,\"method\":\"ping\"}\n<- {\"id\":5,\"result\":{}}\nopen 2025-11-25", "+LIFECYCLE-INITIALIZE-FIRST"},
@@ -26,6 +31,9 @@ func lifecycleCases() []ruleCase {
 			-> {"id":"p","method":"server/discover","params":{$meta}}
 			<- {"id":"p","error":{"code":-32601,"message":"x"}}
 			open 2025-11-25`, "+LIFECYCLE-INITIALIZE-FIRST -DISCOVER-IMPLEMENTED"},
+		{"a dual client that remembers", "stdio\n" + probe("p") + "open 2025-11-25\n-> {\"id\":9,\"method\":\"ping\"}\n<- {\"id\":9,\"result\":{}}", "+VERSION-ERA-REMEMBERED -DISCOVER-IMPLEMENTED"},
+		{"a dual client that probes again", "stdio\n" + probe("p") + "open 2025-11-25\n" + probe("q"), "-VERSION-ERA-REMEMBERED -DISCOVER-IMPLEMENTED"},
+		{"a client of one era that asks twice", "stdio\n" + probe("p") + probe("q"), "!VERSION-ERA-REMEMBERED -DISCOVER-IMPLEMENTED"},
 		{"the client does not wait", "stdio\n" + initializeLine + "-> {\"id\":1,\"method\":\"tools/list\"}\n" + initializedLine, "-LIFECYCLE-CLIENT-WAITS"},
 		{"the client pings meanwhile", "stdio\n" + initializeLine + "-> {\"id\":1,\"method\":\"ping\"}\n" + initializedLine + "-> {\"method\":\"notifications/initialized\"}", "+LIFECYCLE-CLIENT-WAITS +LIFECYCLE-SERVER-WAITS +LIFECYCLE-INITIALIZED-SENT"},
 		{"the server does not wait", "stdio\n" + initializeLine + initializedLine + "<- {\"id\":1,\"method\":\"roots/list\"}\n-> {\"method\":\"notifications/initialized\"}", "-LIFECYCLE-SERVER-WAITS -LIFECYCLE-SERVER-CAPABILITIES-RESPECTED"},

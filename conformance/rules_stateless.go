@@ -21,6 +21,7 @@ func statelessRules() []ruleEntry {
 		plain(modern(extensionIDs), "EXTENSION-ID"),
 		plain(modern(extensionFallback), "EXTENSION-FALLBACK"),
 		stateful(func() Rule { return &versionRetry{} }, "VERSION-RETRY-SUPPORTED"),
+		stateful(func() Rule { return &eraRemembered{} }, "VERSION-ERA-REMEMBERED"),
 		plain(modern(discover), "DISCOVER-IMPLEMENTED", "DISCOVER-VERSIONS"),
 		plain(modern(oneWay), "SERVER-NO-REQUESTS", "CLIENT-NO-RESPONSES"),
 	}

@@ -88,3 +88,30 @@ func (r *versionRetry) Observe(o *Observation) {
 	})
 	r.method = ""
 }
+
+// eraRemembered: a client that has found a server to be of the era with a
+// handshake keeps to that while the process runs (2026-07-28 basic/versioning,
+// backward compatibility). The probe was answered, the handshake is over: asking
+// again is a probe that tells nothing new.
+type eraRemembered struct{ refused, again bool }
+
+func (r *eraRemembered) Observe(o *Observation) {
+	if !o.Session.Modern || o.Session.Transport != trace.Stdio || o.Session.Partial || o.Lacks(trace.LackOrder) {
+		return
+	}
+	c := o.judge.conns[o.Session.Conn]
+	settled := c != nil && c.legacy != nil && c.legacy.Stage == Operational
+	switch {
+	case o.End:
+		if r.refused && settled && !r.again {
+			o.Pass("VERSION-ERA-REMEMBERED", trace.Client)
+		}
+	case o.is(schemas.Error) && o.Request != nil && o.Request.Method == "server/discover":
+		r.refused = true
+	case o.isCall(trace.Client, "server/discover") && r.refused && settled:
+		r.again = true
+		o.Fail("VERSION-ERA-REMEMBERED", trace.Client, Fault{
+			Detail: "the client probes a process again with which it has shaken hands", Want: "what the handshake has agreed upon", Got: "server/discover",
+		})
+	}
+}

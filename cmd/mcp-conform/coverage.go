@@ -145,7 +145,7 @@ func openText(w io.Writer, cat *conformance.Catalogue, r schemas.Revision) error
 	fmt.Fprintln(w, "\nOPEN")
 	for _, q := range cat.All() {
 		if _, stands := q.In[r]; q.Open() && (stands || r == "") {
-			if _, err := fmt.Fprintf(w, "%s (%s)\n    it takes %s\n", q.ID, q.Binds, strings.TrimSpace(strings.TrimPrefix(q.Why, "open:"))); err != nil {
+			if _, err := fmt.Fprintf(w, "%s (%s)\n    %s\n", q.ID, q.Binds, strings.TrimSpace(strings.TrimPrefix(q.Why, "open:"))); err != nil {
 				return err
 			}
 		}

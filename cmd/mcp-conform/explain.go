@@ -110,7 +110,7 @@ func when(q *conformance.Requirement) string {
 
 func judgedBy(q *conformance.Requirement, by []string) string {
 	if q.Open() {
-		return "not yet; it takes " + strings.TrimSpace(strings.TrimPrefix(q.Why, "open:"))
+		return "not yet: " + strings.TrimSpace(strings.TrimPrefix(q.Why, "open:"))
 	}
 	if q.Judged == conformance.No {
 		return "cannot be judged from outside: " + q.Why
