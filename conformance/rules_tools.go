@@ -38,7 +38,8 @@ type tool struct {
 // toolRule watches tools/list and tools/call.
 type toolRule struct {
 	tools map[string]*tool
-	walk  int // number of the walk through the pages of the list
+	walk  int    // number of the walk through the pages of the list
+	next  string // the cursor by which the last page was followed, "" if none
 }
 
 func (r *toolRule) Observe(o *Observation) {
@@ -55,9 +56,14 @@ func (r *toolRule) Observe(o *Observation) {
 }
 
 func (r *toolRule) list(o *Observation) {
-	if _, continued := schemas.Member(o.Request.Params, "cursor"); !continued {
+	// A cursor that the server did not give continues nothing: a server that
+	// ignores it begins anew.
+	cursor, _ := schemas.Member(o.Request.Params, "cursor")
+	if r.next == "" || string(cursor) != r.next {
 		r.walk++
 	}
+	next, _ := schemas.Member(o.Message.Result, "nextCursor")
+	r.next = string(next)
 	raw, _ := schemas.Member(o.Message.Result, "tools")
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {

@@ -27,6 +27,7 @@ func toolCases() []ruleCase {
 		{"the same list twice", toolsOf("2025-11-25", plain) + "-> {\"id\":3,\"method\":\"tools/list\"}\n<- {\"id\":3,\"result\":{\"tools\":[" + plain + "]}}", "+TOOLS-NAMES-UNIQUE"},
 		{"one name on two pages", "stdio\nopen 2025-11-25 server={\"tools\":{}}\n" + listing("tools/list", `{"tools":[`+plain+`],"nextCursor":""}`) +
 			"-> {\"id\":3,\"method\":\"tools/list\",\"params\":{\"cursor\":\"\"}}\n<- {\"id\":3,\"result\":{\"tools\":[" + plain + "]}}", "-TOOLS-NAMES-UNIQUE +PAGINATION-CURSOR-OPAQUE"},
+		{"the same list for a cursor that was never given", toolsOf("2025-11-25", plain) + "-> {\"id\":3,\"method\":\"tools/list\",\"params\":{\"cursor\":\"made up\"}}\n<- {\"id\":3,\"result\":{\"tools\":[" + plain + "]}}", "+TOOLS-NAMES-UNIQUE -PAGINATION-CURSOR-OPAQUE"},
 		{"a name with a space", toolsOf("2025-11-25", `{"name":"Create Share","inputSchema":{"type":"object"}}`), "-TOOLS-NAME-CHARACTERS +TOOLS-NAME-LENGTH"},
 		{"a name too long", toolsOf("2025-11-25", `{"name":"`+strings.Repeat("x", 129)+`","inputSchema":{"type":"object"}}`), "-TOOLS-NAME-LENGTH"},
 		{"an input schema without type", toolsOf("2025-11-25", `{"name":"t","inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#"}}`), "-TOOLS-INPUT-SCHEMA -SCHEMA-DIALECT-RECOMMENDED"},

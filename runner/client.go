@@ -89,7 +89,7 @@ func (r *reach) startClient(ctx context.Context, c *conn, to address, sink trace
 // startBuiltinClient runs the reference client in this process. The end of its
 // input is all that it is told.
 func (r *reach) startBuiltinClient(ctx context.Context, c *conn, to address, sink trace.Sink) (wire.Wire, error) {
-	client, err := peer.NewClient(peer.ClientOptions{Faults: r.target.Faults, Revision: c.offer.Revision})
+	client, err := peer.NewClient(peer.ClientOptions{Faults: r.target.Faults, Revision: c.offer.Revision, Patience: r.limits.scale(longestAnswer) / 3})
 	if err != nil {
 		return nil, &UsageError{err}
 	}
@@ -182,7 +182,7 @@ func besideTheWire(c *conn, sink trace.Sink) trace.Sink {
 // meet waits until a client has opened the conversation in the revision of the
 // offer, and learns who it is.
 func (s *survey) meet(ctx context.Context, c *conn, limit time.Duration) error {
-	if err := c.met(ctx, limit); err != nil {
+	if err := c.met(ctx, limit, c.begins); err != nil {
 		return err
 	}
 	c.journal.mu.Lock()
@@ -239,12 +239,18 @@ func (c *conn) begins(x *entry) bool {
 	}) != nil
 }
 
-// met waits until the client speaks the revision of the offer: it has sent a
-// request in it, or has gone on after the handshake.
-func (c *conn) met(ctx context.Context, limit time.Duration) error {
+// ready reports whether a message shows that the client may be sent requests:
+// basic/lifecycle holds a server back until notifications/initialized.
+func (c *conn) ready(x *entry) bool {
+	return c.begins(x) && (x.msg.Kind == schemas.Notification || c.offer.Revision.Stateless())
+}
+
+// met waits until a message of the client shows enough: that it begins, or that
+// it is ready.
+func (c *conn) met(ctx context.Context, limit time.Duration, enough func(*entry) bool) error {
 	why := ""
 	c.journal.await(ctx, limit, func() bool {
-		if c.journal.find(c.begins) != nil {
+		if c.journal.find(enough) != nil {
 			why = ""
 			return true
 		}

@@ -106,6 +106,9 @@ func bodyless(x *entry) bool {
 func (c *conn) behave(ctx context.Context, x *entry) error {
 	if x.msg.Kind == schemas.Request {
 		a := manners(c.us, &c.dress, x.msg)
+		if why := c.headersContradict(x); why != "" {
+			a = fault(-32020, why, "", 400)
+		}
 		return c.answer(ctx, x, a, wire.HTTP{Status: a.status}, false)
 	}
 	status := 202
@@ -146,6 +149,7 @@ type sent struct {
 	batch    []json.RawMessage // ids of the requests in a batch
 	exchange string
 	seq      int64 // nothing up to here can be an answer
+	called   bool  // a well-formed request, made in the manner of the revision
 	bare     bool  // no request: a notification, raw text without an id, or HTTP alone
 	note     bool  // a notification
 }
@@ -230,11 +234,17 @@ func (c *conn) gone() error {
 		}
 		return c.journal.ended != nil
 	})
-	return &noShow{why}
+	return &noShow{why: why}
 }
 
 // noShow says that an awaited event did not come.
-type noShow struct{ why string }
+type noShow struct {
+	why string
+	// refused says that the exchange that was to hold it ended in a way of which
+	// rules have more to say: by an HTTP error status, or as a stream of the
+	// revisions in which streams may be resumed.
+	refused bool
+}
 
 func (e *noShow) Error() string { return e.why }
 
@@ -295,7 +305,7 @@ func (c *conn) wait(ctx context.Context, limit time.Duration, what string, fits 
 	case why == "":
 		why = fmt.Sprintf("within %v", limit.Round(time.Millisecond))
 	}
-	return nil, &noShow{what + " did not come: " + why}
+	return nil, &noShow{what + " did not come: " + why, strings.HasPrefix(why, refusedBy) || strings.HasPrefix(why, streamEnded)}
 }
 
 // over says why nothing more can come for s.
@@ -313,8 +323,26 @@ func (c *conn) over(s sent) string {
 	if resumable(c.journal, s.exchange) {
 		return "" // 2025-11-25 basic/transports: the server may close the stream and be polled
 	}
-	return "the HTTP exchange ended without it: " + c.describeExchange(s.exchange) + describeEnd(end.End)
+	how := "the HTTP exchange ended without it: "
+	if head := c.journal.find(func(x *entry) bool {
+		return x.Kind == trace.KindHTTP && x.From != c.us && x.Exchange == s.exchange
+	}); head != nil {
+		kind, _ := head.HTTP.Get("Content-Type")
+		switch {
+		case head.HTTP.Status >= 400:
+			how = refusedBy
+		case strings.HasPrefix(kind, "text/event-stream") && !c.dress.revision.Stateless():
+			how = streamEnded
+		}
+	}
+	return how + c.describeExchange(s.exchange) + describeEnd(end.End)
 }
+
+// How descriptions of ends begin of which rules have more to say.
+const (
+	refusedBy   = "the HTTP request was refused: "
+	streamEnded = "the stream ended without it: "
+)
 
 // resumable reports whether a stream of the exchange was given an event id.
 func resumable(j *journal, exchange string) bool {

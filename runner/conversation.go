@@ -81,8 +81,11 @@ func (v *conversation) run(ctx context.Context) error {
 		case err == nil:
 		case ctx.Err() != nil: // first: the end of the run ends connections, which is nobody's fault
 			v.stop(st, "the run was ended")
+		case errors.As(err, &none) && v.c.us == trace.Server && v.c.hasEnded() && (st.Expect == nil || st.Expect.Reply != ""):
+			v.stop(st, none.why) // a client that leaves owes no answers
 		case errors.As(err, &none):
 			v.fail(st, none.why)
+			v.unanswered(st, none)
 			v.noShow = true
 		case errors.As(err, &no):
 			v.stop(st, no.why)
@@ -139,7 +142,7 @@ func (v *conversation) use(ctx context.Context, st *scenarios.Step) error {
 		if v.c.us == trace.Client {
 			err = v.c.handshake(ctx, st.Use.Capabilities, proposal, v.limits.within(0))
 		} else {
-			err = v.c.met(ctx, v.limits.scale(startLimit))
+			err = v.c.met(ctx, v.limits.scale(startLimit), v.c.ready)
 		}
 		if err != nil {
 			return err
@@ -212,7 +215,8 @@ func (v *conversation) repliesLater(label string, i int) bool {
 // absent watches until the time is over and fails when the pattern shows.
 func (v *conversation) absent(ctx context.Context, st *scenarios.Step) error {
 	p := st.Absent
-	x, err := v.c.wait(ctx, v.limits.scale(p.For), describe(p), v.matcher(p), v.gone)
+	// Impatience must not make a pass: what is watched for gets its time.
+	x, err := v.c.wait(ctx, max(p.For, v.limits.scale(p.For)), describe(p), v.matcher(p), v.gone)
 	if x != nil {
 		e := v.shows(x)
 		e.Verdict, e.Detail, e.Want, e.Got = conformance.Fail, describe(p)+" came", "nothing", excerpt(x.Data)

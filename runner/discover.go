@@ -128,7 +128,8 @@ func (r *run) discover(ctx context.Context) error {
 // settle takes over what the surveys say about the target and its pace.
 func (r *run) settle() {
 	for _, s := range r.surveys {
-		s.alone, s.local = r.alone(s.offer.Transport), loopback(r.reach.target.URL)
+		s.local = loopback(r.reach.target.URL)
+		s.alone = r.alone(s.offer.Transport)
 		r.out.Offers = append(r.out.Offers, s.offer)
 		r.limits.answer = max(r.limits.answer, 10*s.slowest)
 		if s.name != "" {

@@ -87,6 +87,17 @@ func (d *dressing) metadata(m *message) {
 	m.params = withMember(m.params, "_meta", meta)
 }
 
+// namedBy is the member of params that the Mcp-Name header repeats, "" if none.
+func namedBy(method string) string {
+	switch method {
+	case "tools/call", "prompts/get":
+		return "name"
+	case "resources/read":
+		return "uri"
+	}
+	return ""
+}
+
 // standardHeaders repeats parts of the body where intermediaries can see them
 // (2026-07-28 basic/transports/streamable-http, standard request headers).
 func (d *dressing) standardHeaders(m *message, request bool) {
@@ -96,7 +107,7 @@ func (d *dressing) standardHeaders(m *message, request bool) {
 	}
 	setHeader(&m.http, "MCP-Protocol-Version", version)
 	setHeader(&m.http, "Mcp-Method", m.method)
-	member := map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}[m.method]
+	member := namedBy(m.method)
 	if v, ok := schemas.Member(m.params, member); ok && request && member != "" && v[0] == '"' {
 		setHeader(&m.http, "Mcp-Name", headerValue(text(v)))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/scenarios"
+	"github.com/mcp-conform/mcp-conform/schemas"
 	"github.com/mcp-conform/mcp-conform/trace"
 )
 
@@ -61,9 +62,47 @@ func (v *conversation) fail(st *scenarios.Step, why string) {
 	v.stopped = why
 	v.without(&scenarios.Step{Checks: st.Checks}, v.s.ID+": "+why)
 	v.say(st.Req, conformance.Evidence{
-		Verdict: conformance.Fail, Detail: v.s.Title, Want: awaitedBy(st), Got: why, Cause: v.c.judge.Explains(),
+		Verdict: conformance.Fail, Detail: v.s.Title, Want: awaitedBy(st), Got: why, Cause: v.cause(),
 	})
 }
+
+// unanswered says that a request of the harness was left without any answer. A
+// refusal by HTTP status is an answer of its kind.
+func (v *conversation) unanswered(st *scenarios.Step, none *noShow) {
+	if none.refused || st.Req != "" {
+		return // what the step is the check of says enough
+	}
+	asked := st.Do == scenarios.Ping || st.Walk != nil
+	if st.Expect != nil && st.Expect.Reply != "" {
+		asked = v.sent[st.Expect.Reply].called
+	}
+	if asked {
+		v.say(requestAnswered, conformance.Evidence{
+			Verdict: conformance.Fail, Detail: "a request is not answered", Want: awaitedBy(st), Got: none.why, Cause: v.cause(),
+		})
+	}
+}
+
+// cause is the requirement whose failure explains that an answer did not come, ""
+// if none does: it could not be read, or it came with another id.
+func (v *conversation) cause() string {
+	if c := v.c.judge.Explains(); c != "" {
+		return c
+	}
+	v.c.journal.mu.Lock()
+	defer v.c.journal.mu.Unlock()
+	if v.c.journal.find(func(x *entry) bool {
+		return x.From != v.c.us && (x.msg.Kind == schemas.Result || x.msg.Kind == schemas.Error) && len(x.msg.ID) > 0 &&
+			!v.c.journal.ours[schemas.IDKey(x.msg.ID)]
+	}) != nil {
+		return "IDS-RESPONSE-ECHO"
+	}
+	return ""
+}
+
+// requestAnswered is what every request is good for (JSON-RPC 2.0 section 5,
+// basic/index of every revision).
+const requestAnswered = "REQUEST-ANSWERED"
 
 // stop ends the scenario without blaming the target.
 func (v *conversation) stop(st *scenarios.Step, why string) {

@@ -18,6 +18,7 @@ import (
 // reach opens connections to a target.
 type reach struct {
 	target  Target
+	limits  limits
 	process *process // the command behind a URL, nil if none
 	builtin *peer.Server
 	serving chan error // what became of the built-in HTTP server
@@ -134,7 +135,7 @@ func (r *reach) start(ctx context.Context, limit time.Duration) error {
 // startBuiltin starts the reference server on a loopback port; over pipes each
 // connection has one of its own.
 func (r *reach) startBuiltin(ctx context.Context) error {
-	s, err := peer.NewServer(peer.Options{Faults: r.target.Faults})
+	s, err := peer.NewServer(peer.Options{Faults: r.target.Faults, Revisions: r.target.Only})
 	if err != nil {
 		return &UsageError{err}
 	}

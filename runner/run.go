@@ -109,6 +109,7 @@ func newRun(o Options) (*run, error) {
 	r.slots = make(chan struct{}, r.opts.Concurrency)
 	r.recorder = &recorder{writer: o.Trace}
 	r.limits = limits{answer: shortestAnswer, factor: r.opts.Patience}
+	r.reach.limits = r.limits
 	return r, nil
 }
 

@@ -54,7 +54,9 @@ func (v *conversation) call(ctx context.Context, s *scenarios.Send, h wire.HTTP,
 	} else if id, err = v.vars.Expand(id); err != nil {
 		return sent{}, err
 	}
-	return v.c.say(ctx, m, id, !s.Bare, purpose)
+	out, err := v.c.say(ctx, m, id, !s.Bare, purpose)
+	out.called = !purpose
+	return out, err
 }
 
 func (v *conversation) reply(ctx context.Context, s *scenarios.Send, h wire.HTTP, purpose bool) error {
@@ -100,6 +102,7 @@ func (v *conversation) raw(ctx context.Context, s *scenarios.Send, h wire.HTTP) 
 	if !s.Bare && v.c.us == trace.Client {
 		if v.c.dress.revision.Stateless() {
 			m := message{http: h}
+			setHeader(&m.http, "MCP-Protocol-Version", string(v.c.dress.revision))
 			if c := schemas.Classify(data); c.Kind == schemas.Request || c.Kind == schemas.Notification {
 				m.method, m.params = c.Method, c.Params
 				v.c.dress.standardHeaders(&m, c.Kind == schemas.Request)

@@ -59,6 +59,8 @@ type Target struct {
 	Bridge []string
 	// Faults are named faults of the built-in peer.
 	Faults []string
+	// Only are the revisions that the built-in server speaks, nil for all.
+	Only []schemas.Revision
 }
 
 // Offer is one way of speaking to a target.

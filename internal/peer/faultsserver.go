@@ -347,7 +347,7 @@ func utilityFaults() []Fault {
 			edit: when(isProbe, before(notification("notifications/cancelled", obj{"requestId": "never made"})))},
 		{Name: "cancels-no-subscription", Breaks: "The server cancels what is no subscription.", Requirements: []string{"CANCEL-SERVER-LISTEN-ONLY"}, Since: modern,
 			edit: when(isProbe, before(notification("notifications/cancelled", obj{"requestId": "never made"})))},
-		{Name: "finished-cancellation-answered", Breaks: "A cancellation that comes after the response is answered with an error.", Requirements: []string{"CANCEL-RACE-HARMLESS", "IDS-ANSWERED-ONCE", "IDS-RESPONSE-ECHO", "CANCEL-UNKNOWN-IGNORED"}, Transports: overStdio(),
+		{Name: "finished-cancellation-answered", Breaks: "A cancellation that comes after the response is answered with an error.", Requirements: []string{"CANCEL-RACE-HARMLESS", "CANCEL-NO-RESPONSE", "IDS-ANSWERED-ONCE", "IDS-RESPONSE-ECHO", "CANCEL-UNKNOWN-IGNORED"}, Transports: overStdio(),
 			edit: when(heard("notifications/cancelled"), func(m *sent) {
 				m.after = append(m.after, failure(m.request["requestId"], invalidParams("there is no such request")))
 			})},
@@ -471,7 +471,7 @@ func statelessFaults() []Fault {
 				when(resultOf("server/discover"), extension("io.modelcontextprotocol/tasks"))(m)
 				when(isProbe, member("resultType", "task"))(m)
 			}},
-		{Name: "fewer-for-some", Breaks: "The server offers less to a client by its name.", Requirements: []string{"META-IDENTITY-NOT-USED"},
+		{Name: "fewer-for-some", Breaks: "The server offers less to a client by its name.", Requirements: []string{"META-IDENTITY-NOT-USED", "TOOLS-DECLARED"},
 			edit: when(resultOf("server/discover"), func(m *sent) {
 				if isTwin(m) {
 					m.result()["capabilities"] = obj{}
