@@ -36,7 +36,7 @@ type stream struct {
 const logLimit = 1024
 
 // retryMillis is how long a client shall wait before it reconnects.
-const retryMillis = 100
+const retryMillis = 500
 
 func newStream(id string, prime bool) *stream {
 	return &stream{id: id, shown: id, prime: prime, changed: make(chan struct{})}
