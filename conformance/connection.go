@@ -18,6 +18,7 @@ type connection struct {
 	modern      *Session
 	exchanges   map[string]*Exchange
 	endpoint    string // path to which messages are posted
+	metadata    string // where a challenge has put the protected resource metadata
 	modernError bool   // the client was just told, by status 400, that the server is of 2026-07-28
 }
 

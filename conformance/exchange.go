@@ -29,6 +29,21 @@ type Exchange struct {
 	Bytes    int64 // bytes of the answer, as far as seen
 	EventIDs bool  // an event of the answer had an id
 	Ended    bool
+
+	step step // its part in authorization, if any
+}
+
+// take keeps the heads.
+func (x *Exchange) take(e *trace.Event) {
+	if x == nil || e.Kind != trace.KindHTTP || e.HTTP == nil {
+		return
+	}
+	head := *e.HTTP
+	if e.From == trace.Client {
+		x.Request = &head
+	} else {
+		x.Response = &head
+	}
 }
 
 // method returns the HTTP method, upper case; "" when not known.

@@ -130,12 +130,16 @@ func (j *Judge) method(r schemas.Revision, name string) (schemas.Method, bool) {
 func (j *Judge) run(o *Observation) {
 	s := o.Session
 	if s.rules == nil {
-		s.rules = j.newRules()
+		s.rules, s.aside = j.newRules()
 	}
 	if o.Event != nil {
 		s.used = o.Event.Seq
 	}
-	for _, r := range s.rules {
+	rules := s.rules
+	if o.Exchange != nil && o.Exchange.step != noStep {
+		rules = s.aside
+	}
+	for _, r := range rules {
 		r.Observe(o)
 	}
 }

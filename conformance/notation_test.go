@@ -295,6 +295,8 @@ func (s *script) status(word string, fields []string) {
 			if v == "" {
 				v = f
 			}
+		} else {
+			v = strings.ReplaceAll(v, "+", " ")
 		}
 		head.Headers = append(head.Headers, [2]string{k, v})
 		if f == "sse" {

@@ -27,14 +27,15 @@ func (f stateless) Observe(o *Observation) { f(o) }
 type ruleEntry struct {
 	requirements []string
 	make         func(j *Judge) Rule
+	aside        bool // it looks at the exchanges of authorization as well
 }
 
 func plain(f func(o *Observation), requirements ...string) ruleEntry {
-	return ruleEntry{requirements, func(*Judge) Rule { return stateless(f) }}
+	return ruleEntry{requirements: requirements, make: func(*Judge) Rule { return stateless(f) }}
 }
 
 func stateful(make func() Rule, requirements ...string) ruleEntry {
-	return ruleEntry{requirements, func(*Judge) Rule { return make() }}
+	return ruleEntry{requirements: requirements, make: func(*Judge) Rule { return make() }}
 }
 
 // allRules lists every rule, area by area.
@@ -42,17 +43,21 @@ func allRules() []ruleEntry {
 	return slices.Concat(
 		envelopeRules(), schemaRules(), idRules(), lifecycleRules(), capabilityRules(), progressRules(),
 		cancellationRules(), toolRules(), featureRules(), stdioRules(), httpRules(), statelessRules(),
-		headerRules(), subscriptionRules(), inputRules(), streamRules(), sseRules(), paramRules(),
+		headerRules(), subscriptionRules(), inputRules(), streamRules(), sseRules(), paramRules(), authorizationRules(),
 	)
 }
 
-func (j *Judge) newRules() []Rule {
-	entries := allRules()
-	rules := make([]Rule, len(entries))
-	for i, e := range entries {
-		rules[i] = e.make(j)
+// newRules makes the rules of a session, and names those that look at the
+// exchanges of authorization as well.
+func (j *Judge) newRules() (rules, aside []Rule) {
+	for _, e := range allRules() {
+		r := e.make(j)
+		rules = append(rules, r)
+		if e.aside {
+			aside = append(aside, r)
+		}
 	}
-	return rules
+	return rules, aside
 }
 
 // Ruled returns the requirements that the rules judge, sorted.

@@ -17,7 +17,7 @@ func allCases() []ruleCase {
 	return slices.Concat(
 		envelopeCases(), idCases(), lifecycleCases(), capabilityCases(), progressCases(), cancellationCases(),
 		toolCases(), featureCases(), stdioCases(), httpCases(), statelessCases(), headerCases(), subscriptionCases(),
-		inputCases(), fieldCases(), erratumCases(), streamCases(), sseCases(), paramCases(),
+		inputCases(), fieldCases(), erratumCases(), streamCases(), sseCases(), paramCases(), authorizationCases(),
 	)
 }
 

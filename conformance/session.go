@@ -50,6 +50,7 @@ type Session struct {
 	used    int64
 	pending []Evidence // until the revision is known
 	rules   []Rule
+	aside   []Rule // those that look at authorization
 }
 
 func newSession(conn *connection, modern bool) *Session {

@@ -13,6 +13,10 @@ import (
 func (j *Judge) observe(e *trace.Event) {
 	c := j.connection(e)
 	x := c.exchange(e)
+	x.take(e)
+	if j.aside(c, x, e) {
+		return
+	}
 	switch e.Kind {
 	case trace.KindHTTP:
 		j.head(c, x, e)
@@ -77,15 +81,12 @@ func (j *Judge) head(c *connection, x *Exchange, e *trace.Event) {
 	if x == nil || e.HTTP == nil {
 		return
 	}
-	head := *e.HTTP
 	if e.From == trace.Client {
-		x.Request = &head
 		if x.method() == "POST" {
 			return
 		}
 		x.Session = c.ofHead(x)
 	} else {
-		x.Response = &head
 		j.answered(c, x, e)
 	}
 	j.evict(c)
@@ -118,6 +119,9 @@ func (j *Judge) answered(c *connection, x *Exchange, e *trace.Event) {
 	if x.status() >= 300 {
 		for _, r := range x.Requests {
 			s.of(trace.Client).refuse(r)
+		}
+		if s.Stage == Asked && s.Init != nil && s.Init.Exchange == x && (x.status() == 401 || x.status() == 403) {
+			s.Stage = Fresh // the client authorizes and asks again
 		}
 	}
 	if x.method() == "DELETE" && x.status() < 300 && s.ID != "" {
@@ -239,9 +243,28 @@ func (j *Judge) evict(c *connection) {
 	}
 }
 
+// claimsRPC reports whether a JSON text wants to be a JSON-RPC message. The body
+// of an HTTP error need not be one (basic/transports, sending messages); that of
+// OAuth is {"error": "invalid_token"}.
+func claimsRPC(data []byte) bool {
+	for _, key := range []string{"jsonrpc", "method", "id", "result"} {
+		if _, ok := schemas.Member(data, key); ok {
+			return true
+		}
+	}
+	raw, _ := schemas.Member(data, "error")
+	return len(raw) > 0 && raw[0] == '{'
+}
+
 // message takes one JSON text: a message or a batch of them.
 func (j *Judge) message(c *connection, x *Exchange, e *trace.Event) {
 	m := schemas.Classify(e.Data)
+	if m.Kind != schemas.Batch && x.status() >= 400 && e.From == trace.Server && !claimsRPC(e.Data) {
+		page := *e
+		page.Kind = trace.KindNoise
+		j.other(c, x, &page)
+		return
+	}
 	if m.Kind != schemas.Batch {
 		j.single(c, x, e, &m, false)
 		j.evict(c)
