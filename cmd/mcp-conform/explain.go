@@ -27,18 +27,28 @@ func explainCommand(s streams) *cobra.Command {
 			if err != nil {
 				return fail(exitHarness, err)
 			}
-			q, ok := cat.Get(args[0])
-			if !ok {
-				return fmt.Errorf("no requirement %q%s: mcp-conform list --requirements lists them", args[0], near(args[0], cat))
-			}
 			all, err := scenarios.Builtin()
 			if err != nil {
 				return fail(exitHarness, err)
+			}
+			q, ok := cat.Get(args[0])
+			if !ok {
+				return unknownRequirement(args[0], cat, all)
 			}
 			explainRequirement(s.out, q, naming(all, q.ID))
 			return nil
 		},
 	}
+}
+
+// unknownRequirement says what may have been meant by an id that is none.
+func unknownRequirement(id string, cat *conformance.Catalogue, all []scenarios.Scenario) error {
+	for _, sc := range all {
+		if sc.ID == id {
+			return fmt.Errorf("%s is a scenario, which tests %s: explain one of these", id, strings.Join(sc.Requirements(), ", "))
+		}
+	}
+	return fmt.Errorf("no requirement %q%s: mcp-conform list --requirements lists them", id, near(id, cat))
 }
 
 // naming returns the ids of the scenarios that name a requirement, sorted, with
@@ -132,6 +142,9 @@ func near(id string, cat *conformance.Catalogue) string {
 		if strings.Contains(q.ID, strings.ToUpper(id)) && len(found) < 5 {
 			found = append(found, q.ID)
 		}
+	}
+	if len(found) == 0 {
+		found = scenarios.Near(strings.ToUpper(id), requirementIDs(cat), 3)
 	}
 	if len(found) == 0 {
 		return ""

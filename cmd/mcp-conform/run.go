@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,9 +102,23 @@ func runTarget(ctx context.Context, s streams, f runFlags, args []string) error 
 	}
 	r := reports.New(runInput(o, out))
 	if unreachable := (*runner.UnreachableError)(nil); errors.As(err, &unreachable) && len(r.Refused) > 0 && !f.output.json {
-		err = &runner.UnreachableError{Doing: where(o.Target), Err: errors.New("no conversation came about: see why above")}
+		err = &runner.UnreachableError{Doing: where(o.Target), Err: errors.New("no conversation came about: see why above" + nextStep(r.Refused))}
 	}
 	return errors.Join(f.output.write(s, r), exitOf(err), verdict(r, err))
+}
+
+// nextStep says what to try when a target answered, but not as a server of the
+// protocol does.
+func nextStep(refused []reports.Refusal) string {
+	for _, h := range []struct{ sign, step string }{
+		{"status 401", "; --header 'Authorization: Bearer TOKEN' sends credentials"},
+		{"status 404", "; is the path of the URL right?"},
+	} {
+		if slices.ContainsFunc(refused, func(r reports.Refusal) bool { return strings.Contains(r.Reason, h.sign) }) {
+			return h.step
+		}
+	}
+	return ""
 }
 
 // options turns the flags into the options of a run.

@@ -205,6 +205,14 @@ func TestBadHTTPServersEndInBoundedTimeWithTheRightCode(t *testing.T) {
 			}
 		})
 	}
+	for code, word := range map[int]string{401: "--header 'Authorization", 404: "is the path of the URL right?"} {
+		t.Run("what to do about "+http.StatusText(code), func(t *testing.T) {
+			t.Parallel()
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))
+			defer srv.Close()
+			mcp(t, "run", "--patience", "0.1", "--url", srv.URL).want(t, exitTarget, word)
+		})
+	}
 	t.Run("refuses", func(t *testing.T) {
 		mcp(t, "run", "--patience", "0.1", "--url", "http://127.0.0.1:1/mcp").want(t, exitTarget, "127.0.0.1:1")
 	})

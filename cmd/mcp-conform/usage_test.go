@@ -44,6 +44,8 @@ func TestWrongUsageEndsWithCode2AndSaysWhatToDo(t *testing.T) {
 		{[]string{"record"}, "--upstream"},
 		{[]string{"record", "--listen", "127.0.0.1:0"}, "--upstream"},
 		{[]string{"explain"}, "list --requirements"},
+		{[]string{"explain", "tools.list"}, "is a scenario, which tests TOOLS-LIST-ANSWERED"},
+		{[]string{"explain", "stdio-stdout-mesages-only"}, "STDIO-STDOUT-MESSAGES-ONLY"},
 		{[]string{"explain", "STDIO"}, "STDIO-CLIENT-CLOSES-STDIN"},
 		{[]string{"lint", filepath.Join(dir, "gone")}, "gone"},
 		{[]string{"lint", dir}, "no scenario in it"},
