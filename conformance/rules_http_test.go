@@ -102,6 +102,7 @@ func statelessCases() []ruleCase {
 		{"no result type", "stdio\n" + ask + `<- {"id":1,"result":{"tools":[],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}},$hints}}`, "-RESULT-TYPE"},
 		{"an unknown result type", "stdio\n" + ask + `<- {"id":1,"result":{"tools":[],"resultType":"bogus","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}},$hints}}`, "-RESULT-TYPE-KNOWN +RESULT-TYPE"},
 		{"discovery", "stdio\n" + discover(`{"supportedVersions":["2026-07-28"],"capabilities":{},$ok,$hints}`), "+DISCOVER-IMPLEMENTED +DISCOVER-VERSIONS"},
+		{"no discovery, in a server that speaks the revision", "stdio\n" + strings.Replace(ask, "tools/list", "server/discover", 1) + "<- {\"id\":1,\"error\":{\"code\":-32601,\"message\":\"x\"}}\n" + strings.ReplaceAll(ask+list, `"id":1`, `"id":2`), "-DISCOVER-IMPLEMENTED"},
 		{"discovery without the version used", "stdio\n" + discover(`{"supportedVersions":["2025-11-25"],"capabilities":{},$ok,$hints}`), "-DISCOVER-VERSIONS"},
 		{"a request of the server", "stdio\n" + ask + "<- {\"id\":1,\"method\":\"roots/list\"}\n-> {\"id\":1,\"result\":{\"roots\":[]}}", "-SERVER-NO-REQUESTS -CLIENT-NO-RESPONSES"},
 		{"both eras on one connection", "stdio\nopen 2025-11-25 client={\"roots\":{}}\n" + ask + list + "<- {\"id\":1,\"method\":\"roots/list\"}\n-> {\"id\":1,\"result\":{\"roots\":[]}}", "+SERVER-NO-REQUESTS +CLIENT-NO-RESPONSES +ROOTS-DECLARED +IDS-NOT-REUSED@client"},

@@ -30,10 +30,10 @@ func lifecycleCases() []ruleCase {
 		{"a dual client probes before it falls back", `stdio
 			-> {"id":"p","method":"server/discover","params":{$meta}}
 			<- {"id":"p","error":{"code":-32601,"message":"x"}}
-			open 2025-11-25`, "+LIFECYCLE-INITIALIZE-FIRST -DISCOVER-IMPLEMENTED"},
-		{"a dual client that remembers", "stdio\n" + probe("p") + "open 2025-11-25\n-> {\"id\":9,\"method\":\"ping\"}\n<- {\"id\":9,\"result\":{}}", "+VERSION-ERA-REMEMBERED -DISCOVER-IMPLEMENTED"},
-		{"a dual client that probes again", "stdio\n" + probe("p") + "open 2025-11-25\n" + probe("q"), "-VERSION-ERA-REMEMBERED -DISCOVER-IMPLEMENTED"},
-		{"a client of one era that asks twice", "stdio\n" + probe("p") + probe("q"), "!VERSION-ERA-REMEMBERED -DISCOVER-IMPLEMENTED"},
+			open 2025-11-25`, "+LIFECYCLE-INITIALIZE-FIRST ?DISCOVER-IMPLEMENTED"},
+		{"a dual client that remembers", "stdio\n" + probe("p") + "open 2025-11-25\n-> {\"id\":9,\"method\":\"ping\"}\n<- {\"id\":9,\"result\":{}}", "+VERSION-ERA-REMEMBERED ?DISCOVER-IMPLEMENTED"},
+		{"a dual client that probes again", "stdio\n" + probe("p") + "open 2025-11-25\n" + probe("q"), "-VERSION-ERA-REMEMBERED ?DISCOVER-IMPLEMENTED"},
+		{"a client of one era that asks twice", "stdio\n" + probe("p") + probe("q"), "!VERSION-ERA-REMEMBERED ?DISCOVER-IMPLEMENTED"},
 		{"the client does not wait", "stdio\n" + initializeLine + "-> {\"id\":1,\"method\":\"tools/list\"}\n" + initializedLine, "-LIFECYCLE-CLIENT-WAITS"},
 		{"the client pings meanwhile", "stdio\n" + initializeLine + "-> {\"id\":1,\"method\":\"ping\"}\n" + initializedLine + "-> {\"method\":\"notifications/initialized\"}", "+LIFECYCLE-CLIENT-WAITS +LIFECYCLE-SERVER-WAITS +LIFECYCLE-INITIALIZED-SENT"},
 		{"the server does not wait", "stdio\n" + initializeLine + initializedLine + "<- {\"id\":1,\"method\":\"roots/list\"}\n-> {\"method\":\"notifications/initialized\"}", "-LIFECYCLE-SERVER-WAITS -LIFECYCLE-SERVER-CAPABILITIES-RESPECTED"},

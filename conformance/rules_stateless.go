@@ -22,7 +22,7 @@ func statelessRules() []ruleEntry {
 		plain(modern(extensionFallback), "EXTENSION-FALLBACK"),
 		stateful(func() Rule { return &versionRetry{} }, "VERSION-RETRY-SUPPORTED"),
 		stateful(func() Rule { return &eraRemembered{} }, "VERSION-ERA-REMEMBERED"),
-		plain(modern(discover), "DISCOVER-IMPLEMENTED", "DISCOVER-VERSIONS"),
+		stateful(func() Rule { return &discovery{} }, "DISCOVER-IMPLEMENTED", "DISCOVER-VERSIONS"),
 		plain(modern(oneWay), "SERVER-NO-REQUESTS", "CLIENT-NO-RESPONSES"),
 	}
 }
@@ -230,17 +230,39 @@ func resultType(o *Observation) {
 	}
 }
 
-// discover: every server implements it and counts the version in which it
-// answers among those that it supports (2026-07-28 server/discover).
-func discover(o *Observation) {
+// discovery: every server implements it and counts the version in which it
+// answers among those that it supports (2026-07-28 server/discover). A server that
+// does not know it may be one of the revisions before, which clients of both eras
+// ask so on purpose (basic/versioning): it has to answer something else in this
+// era before that counts, unless it is said to speak the revision.
+type discovery struct{ refused, speaks bool }
+
+func (d *discovery) Observe(o *Observation) {
+	if !o.Session.Modern || o.Event == nil {
+		return
+	}
+	d.discover(o)
+	d.speaks = d.speaks || o.judge.header.Stateless()
+	if o.is(schemas.Result) && o.Request != nil && o.From() == trace.Server {
+		_, typed := schemas.Member(o.Message.Result, "resultType")
+		d.speaks = d.speaks || typed
+	}
+	if d.refused && d.speaks {
+		d.refused = false
+		o.Fail("DISCOVER-IMPLEMENTED", trace.Server, Fault{
+			Detail: "server/discover does not exist on a server that answers other requests of the revision", Want: "a result of server/discover", Got: "error -32601",
+		})
+	}
+}
+
+func (d *discovery) discover(o *Observation) {
 	if o.Request == nil || o.Request.Method != "server/discover" || o.From() != trace.Server || !o.is(schemas.Result, schemas.Error) || o.Earlier != nil {
 		return
 	}
 	if o.is(schemas.Error) {
 		if o.errorCode() == "-32601" {
-			o.Fail("DISCOVER-IMPLEMENTED", trace.Server, Fault{
-				Detail: "server/discover does not exist", Want: "a result", Got: "error -32601",
-			})
+			d.refused = true
+			o.Untested("DISCOVER-IMPLEMENTED", trace.Server, "server/discover does not exist, and nothing shows that the server speaks the revision")
 		}
 		return
 	}

@@ -34,7 +34,7 @@ func Cases(o Options) ([]Case, error) {
 		revisions = schemas.Revisions()
 	}
 	if transports == nil {
-		transports = o.Target.transports()
+		transports = o.Target.Transports()
 	}
 	var all []Case
 	for _, r := range revisions {

@@ -25,8 +25,9 @@ type reach struct {
 	end     func()     // ends it
 }
 
-// transports lists what the target can be spoken to over; the first is its own.
-func (t Target) transports() []trace.Transport {
+// Transports lists what the target is spoken to over unless a run names others;
+// the first is its own.
+func (t Target) Transports() []trace.Transport {
 	switch {
 	case t.Transport != "":
 		return []trace.Transport{t.Transport}

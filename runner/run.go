@@ -98,7 +98,7 @@ func newRun(o Options) (*run, error) {
 		r.revisions = schemas.Revisions()
 	}
 	if r.transports == nil {
-		r.transports = o.Target.transports()
+		r.transports = o.Target.Transports()
 	}
 	if o.Concurrency <= 0 {
 		r.opts.Concurrency = 4

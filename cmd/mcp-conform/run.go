@@ -207,8 +207,21 @@ func (f *runFlags) traced(o runner.Options, do func(*trace.Writer) error) (err e
 	if f.traceFile == "" {
 		return do(nil)
 	}
-	h := trace.Header{Tool: toolName(), Made: "run", Subject: o.Target.Role, Started: time.Now(), Target: where(o.Target)}
+	h := trace.Header{Transport: onlyTransport(o), Tool: toolName(), Made: "run", Subject: o.Target.Role, Started: time.Now(), Target: where(o.Target)}
 	return withTrace(f.traceFile, h, do)
+}
+
+// onlyTransport is the transport of a run that has one only, "" otherwise. Rules
+// on a transport judge the trace by it.
+func onlyTransport(o runner.Options) trace.Transport {
+	all := o.Transports
+	if len(all) == 0 {
+		all = o.Target.Transports()
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return ""
 }
 
 func where(t runner.Target) string {

@@ -80,8 +80,10 @@ func fitsSchema(t *testing.T, doc []byte) {
 }
 
 func TestAFaultOfTheReferenceServerFailsTheRun(t *testing.T) {
-	res := mcp(t, "run", "--fault", "stdout-banner", "--revision", "2025-11-25", "--transport", "stdio", "--json")
+	traced := filepath.Join(t.TempDir(), "t.jsonl")
+	res := mcp(t, "run", "--fault", "stdout-banner", "--revision", "2025-11-25", "--transport", "stdio", "--json", "--trace", traced)
 	res.want(t, exitFails)
+	mcp(t, "check", traced).want(t, exitFails, "STDIO-STDOUT-MESSAGES-ONLY (MUST NOT, server)  2025-11-25 stdio")
 	r := readReport(t, res.out)
 	for _, q := range r.Requirements {
 		if got := q.Verdict == conformance.Fail; got != (q.ID == "STDIO-STDOUT-MESSAGES-ONLY") {
