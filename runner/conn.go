@@ -189,7 +189,13 @@ func (c *conn) put(ctx context.Context, out wire.Out, purpose bool, s *sent) err
 	if c.offer.Transport == trace.Stdio {
 		out.HTTP = nil
 	}
-	return c.act(purpose, s, func() (string, error) { return c.wire.Send(ctx, out) })
+	err := c.act(purpose, s, func() (string, error) { return c.wire.Send(ctx, out) })
+	if _, gone := errors.AsType[*noShow](err); gone {
+		// Whether a peer was gone just before it could be told or just after is a
+		// matter of chance. It shows where its answer is awaited.
+		return nil
+	}
+	return err
 }
 
 // act does something on the wire, one at a time.
@@ -300,9 +306,10 @@ func (c *conn) wait(ctx context.Context, limit time.Duration, what string, fits 
 	switch {
 	case x != nil:
 		return x, nil
+	case why != "": // known for certain, whatever has become of the time
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case why == "":
+	default:
 		why = fmt.Sprintf("within %v", limit.Round(time.Millisecond))
 	}
 	return nil, &noShow{what + " did not come: " + why, strings.HasPrefix(why, refusedBy) || strings.HasPrefix(why, streamEnded)}

@@ -101,11 +101,8 @@ func (r *run) discover(ctx context.Context) error {
 			offers = append(offers, Offer{rev, t})
 		}
 	}
-	patient, cancel := context.WithCancel(ctx)
-	defer cancel()
-	p := &probing{run: r, end: time.AfterFunc(r.limits.scale(startLimit), cancel)}
-	defer p.end.Stop()
-	r.each(len(offers), func(i int) { p.probe(ctx, patient, offers[i]) })
+	p := &probing{run: r, end: time.Now().Add(r.limits.scale(startLimit)), waiting: map[*time.Timer]bool{}}
+	r.each(len(offers), func(i int) { p.probe(ctx, offers[i]) })
 	byOffer := func(a, b Offer) int {
 		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.Transport, b.Transport))
 	}
@@ -164,15 +161,39 @@ const (
 
 // probing is the exploration of one target: all probes together have the time of
 // a start. Once one was answered, silence in another revision ends soon: a server
-// may not answer what it does not understand.
+// may not answer what it does not understand. The time that a probe waits for its
+// turn is not held against the target.
 type probing struct {
 	run *run
-	end *time.Timer // ends the patience of all probes
+	end time.Time // of the patience with a target that has answered nothing yet
 
-	mu     sync.Mutex
-	met    bool    // some probe was answered
-	broken error   // a usage or harness error, which is none of the target's
-	wrong  []*conn // answered initialize by no usable result
+	mu      sync.Mutex
+	met     bool                 // some probe was answered
+	pace    time.Duration        // how long the others may take from then, or from their start
+	waiting map[*time.Timer]bool // what ends the patience with each probe
+	broken  error                // a usage or harness error, which is none of the target's
+	wrong   []*conn              // answered initialize by no usable result
+}
+
+// patience returns a context that ends when a probe that starts now has had its
+// time; done ends it as well.
+func (p *probing) patience(ctx context.Context) (patient context.Context, done func()) {
+	patient, cancel := context.WithCancel(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	left := p.pace
+	if !p.met {
+		left = time.Until(p.end)
+	}
+	t := time.AfterFunc(left, cancel)
+	p.waiting[t] = true
+	return patient, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		t.Stop()
+		delete(p.waiting, t)
+		cancel()
+	}
 }
 
 func (p *probing) answered(since time.Time) {
@@ -180,12 +201,17 @@ func (p *probing) answered(since time.Time) {
 	defer p.mu.Unlock()
 	if !p.met {
 		p.met = true
-		p.end.Reset(p.run.limits.scale(max(shortestAnswer, 10*time.Since(since))))
+		p.pace = p.run.limits.scale(max(shortestAnswer, 10*time.Since(since)))
+		for t := range p.waiting {
+			t.Reset(p.pace)
+		}
 	}
 }
 
-func (p *probing) probe(ctx, patient context.Context, o Offer) {
+func (p *probing) probe(ctx context.Context, o Offer) {
 	began := time.Now()
+	patient, done := p.patience(ctx)
+	defer done()
 	s, err := p.ask(ctx, patient, o, func() { p.answered(began) })
 	r := p.run
 	r.mu.Lock()

@@ -252,6 +252,52 @@ func TestWhoDiesAfterTheHandshakeIsJudgedAllTheSame(t *testing.T) {
 	}
 }
 
+// A revision whose turn comes late, because another takes its time over a list,
+// is asked as patiently as the rest.
+func TestARevisionThatWaitsForItsTurnIsAskedAllTheSame(t *testing.T) {
+	s := &fakeServer{on: reaction{
+		"tools/list": func(*fakeWire, schemas.Message) {},
+		"initialize": func(w *fakeWire, m schemas.Message) {
+			v, _ := schemas.Member(m.Params, "protocolVersion")
+			w.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"protocolVersion":` + string(v) + `,"capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}`)
+		},
+	}}
+	r := newTestRun(t, s, pingStep)
+	r.revisions = schemas.Revisions()[:4]
+	r.slots = make(chan struct{}, 1)
+	r.limits.factor = 0.01 // 600 ms for a list, 50 ms for an opening once one was answered
+	if err := r.discover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.surveys) != 4 {
+		t.Errorf("%d of 4 revisions are offered; refused: %+v", len(r.surveys), r.out.Refused)
+	}
+}
+
+// Neither must a verdict: a request that could not be sent any more was not
+// answered, as little as one that was sent just before.
+func TestWhoIsGoneAnswersNothingHoweverSoonItWent(t *testing.T) {
+	for name, does := range map[string]reaction{
+		"before the request": {"notifications/initialized": func(w *fakeWire, _ schemas.Message) { w.end() }},
+		"after the request":  {"ping": func(w *fakeWire, _ schemas.Message) { w.end() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newTestRun(t, &fakeServer{on: does}, pingStep)
+			if res := judged(t, r); res[0].Verdict != conformance.Fail || verdictOf(r, "PING-ANSWERED") != conformance.Fail {
+				t.Errorf("%+v", res)
+			}
+		})
+	}
+}
+
+func TestTheSilenceOfWhoIsGoneProvesNothing(t *testing.T) {
+	s := &fakeServer{on: reaction{"kill": func(w *fakeWire, _ schemas.Message) { w.end() }}}
+	r := newTestRun(t, s, "steps:\n  - use: open\n  - send: {notify: kill, as: n}\n  - {absent: {reply: n, for: 10ms}, req: ENVELOPE-NOTIFICATION-UNANSWERED}\n")
+	if res := judged(t, r); res[0].Verdict != conformance.Untested {
+		t.Errorf("%+v", res)
+	}
+}
+
 func verdictOf(r *run, id string) conformance.Verdict {
 	for _, j := range r.out.Ledger.Verdicts(r.revisions[0], r.opts.Target.Role) {
 		if j.Requirement.ID == id {

@@ -59,6 +59,14 @@ arguments.`,
   mcp-conform run --client --transport stdio -- ./my-client {command} {args}
   mcp-conform run --revision 2025-11-25 --scenario 'tools.*' -- ./server`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// An empty variable must not turn into a run that judges the reference
+			// server, and conforms.
+			switch {
+			case cmd.Flags().Changed("url") && f.url == "":
+				return errors.New("--url is empty: was a variable not set? To judge the built-in reference server, leave it away")
+			case cmd.ArgsLenAtDash() == 0 && len(args) == 0:
+				return errors.New("no COMMAND follows --: was a variable not set? To judge the built-in reference peer, leave -- away")
+			}
 			return runTarget(cmd.Context(), s, f, args)
 		},
 	}
@@ -166,7 +174,7 @@ func (f *runFlags) target(args []string) (runner.Target, error) {
 	}
 	for _, h := range f.headers {
 		name, value, ok := strings.Cut(h, ":")
-		if !ok || strings.TrimSpace(name) == "" {
+		if !ok || strings.TrimSpace(name) == "" || strings.ContainsAny(h, "\r\n\x00") {
 			return t, fmt.Errorf("--header %q: want 'NAME: VALUE'", h)
 		}
 		if t.Header == nil {
