@@ -200,14 +200,16 @@ func (fs *flows) remember(f *flow) {
 // primed: a stream that answers a POST begins with an event that has an id and
 // no data (2025-11-25 basic/transports, sending messages). The same page leaves
 // it to servers whether their events have ids at all, and what a client
-// understands is known only after initialize.
+// understands is known only after initialize. A request without the version header
+// may be taken for one of 2025-03-26 (protocol version header), where no such
+// event is known.
 func (fs *flows) primed(o *Observation, f *flow) {
 	bare := o.Event.Kind == trace.KindSSE && (o.Event.SSE.ID == nil || *o.Event.SSE.ID == "") // a retry field alone
 	if f.begun || bare {
 		return
 	}
 	f.begun = true
-	if o.Exchange.method() != "POST" || len(f.requests) == 0 || f.requests[0].Method == "initialize" || o.Lacks(trace.LackNoise) {
+	if o.Exchange.method() != "POST" || len(f.requests) == 0 || f.requests[0].Method == "initialize" || o.Lacks(trace.LackNoise) || o.Exchange.versionHeader() < schemas.R20251125 {
 		return
 	}
 	if o.Event.SSE.ID == nil || *o.Event.SSE.ID == "" {
