@@ -28,7 +28,7 @@ func streamCases() []ruleCase {
 		{"a stream resumed after an event that never was", cut + "GET Last-Event-ID=z\n400\nend", "-HTTP-RESUME-LAST-EVENT-ID"},
 		{"a stream resumed of which the capture has nothing", "http\nopen 2025-11-25\nGET Last-Event-ID=z\n400\nend", "?HTTP-RESUME-LAST-EVENT-ID"},
 		{"a stream that begins with a message", "http\nopen 2025-11-25\nPOST\n" + ping + "200 sse\nevent a0 " + pong + "end", "-HTTP-STREAM-PRIMED"},
-		{"a stream for a request without a version", "http\nopen 2025-11-25\nPOST -MCP-Protocol-Version\n" + ping + "200 sse\nevent a0 " + pong + "end", "!HTTP-STREAM-PRIMED"},
+		{"a stream for a request without a version", "http\nopen 2025-11-25\nPOST -MCP-Protocol-Version\n" + ping + "200 sse\nevent a0 " + pong + "end", "-HTTP-VERSION-HEADER !HTTP-STREAM-PRIMED"},
 		{"a stream that begins with a retry field", "http\nopen 2025-11-25\nPOST\n" + ping + "200 sse\nretry 10\nevent a0\nevent a1 " + pong + "end", "+HTTP-STREAM-PRIMED"},
 		{"a stream without ids", "http\nopen 2025-11-25\nPOST\n" + ping + "200 sse\nevent  " + pong + "end", "?HTTP-STREAM-PRIMED"},
 		{"a stream of 2025-06-18 begins with a message", "http\nopen 2025-06-18\nPOST\n" + ping + "200 sse\nevent a0 " + pong + "end", "!HTTP-STREAM-PRIMED"},
