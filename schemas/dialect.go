@@ -1,7 +1,6 @@
 package schemas
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -43,19 +42,6 @@ func dialectOf(schema string) (dialect, bool) {
 	return dialect{}, false
 }
 
-// lenientRegexp compiles a pattern of ECMA-262, the language that JSON Schema
-// recommends. What Go's engine lacks (lookaround, backreferences) is not judged:
-// such a pattern matches everything. A pattern SHOULD be a valid regular
-// expression (JSON Schema Validation section 6.3.3), so a broken one is none of
-// our errors either.
-func lenientRegexp(pattern string) (jsonschema.Regexp, error) {
-	re, err := regexp.Compile(fromECMA(pattern))
-	if err != nil {
-		return anyText(pattern), nil
-	}
-	return goRegexp{re, pattern}, nil
-}
-
 // fromECMA rewrites \uXXXX, which Go spells \x{XXXX}.
 func fromECMA(pattern string) string {
 	var b strings.Builder
@@ -76,16 +62,3 @@ func fromECMA(pattern string) string {
 	}
 	return b.String()
 }
-
-type goRegexp struct {
-	*regexp.Regexp
-	pattern string
-}
-
-func (r goRegexp) String() string { return r.pattern }
-
-// anyText stands for a pattern that cannot be evaluated here.
-type anyText string
-
-func (anyText) MatchString(string) bool { return true }
-func (a anyText) String() string        { return string(a) }

@@ -328,15 +328,15 @@ func (x *explainer) leaf(e *jsonschema.ValidationError) []Violation {
 func bound(k jsonschema.ErrorKind) (keyword, want string) {
 	switch k := k.(type) {
 	case *kind.Minimum:
-		return "minimum", "at least " + k.Want.RatString()
+		return "minimum", "at least " + clip(k.Want.RatString())
 	case *kind.Maximum:
-		return "maximum", "at most " + k.Want.RatString()
+		return "maximum", "at most " + clip(k.Want.RatString())
 	case *kind.ExclusiveMinimum:
-		return "exclusiveMinimum", "more than " + k.Want.RatString()
+		return "exclusiveMinimum", "more than " + clip(k.Want.RatString())
 	case *kind.ExclusiveMaximum:
-		return "exclusiveMaximum", "less than " + k.Want.RatString()
+		return "exclusiveMaximum", "less than " + clip(k.Want.RatString())
 	case *kind.MultipleOf:
-		return "multipleOf", "a multiple of " + k.Want.RatString()
+		return "multipleOf", "a multiple of " + clip(k.Want.RatString())
 	case *kind.MinLength:
 		return "minLength", fmt.Sprintf("at least %d characters", k.Want)
 	case *kind.MaxLength:
@@ -518,7 +518,8 @@ func describe(v any) string {
 // short renders a value as JSON, cut to what fits a line.
 func short(v any) string {
 	if s, ok := v.(string); ok {
-		return `"` + clip(strings.Trim(strconv.Quote(s), `"`)) + `"`
+		quoted := strconv.Quote(s)
+		return `"` + clip(quoted[1:len(quoted)-1]) + `"`
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -31,6 +31,7 @@ type scanner struct {
 	keys     [][]byte // the keys of all open objects, innermost last
 	problems []Problem
 	deep     bool
+	unread   bool                             // what is nested deeper than maxDepth
 	member   func(key []byte, start, end int) // called for each member of the outermost object
 }
 
@@ -93,6 +94,7 @@ func (s *scanner) value(depth int) bool {
 	switch c := s.data[s.pos]; {
 	case c == '{' || c == '[':
 		if depth >= maxDepth {
+			s.unread = true
 			s.note(TooDeep, s.pos, "nested deeper than "+strconv.Itoa(maxDepth)+" levels; not read further")
 			return s.fail(s.pos, "nested too deep to be read")
 		}

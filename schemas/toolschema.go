@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -22,18 +24,6 @@ const (
 	Requested SchemaRole = "requestedSchema" // of an elicitation
 )
 
-const (
-	// maxSchemaBytes and maxSchemaLevels bound what is compiled. The
-	// specification asks for bounds and names none (2026-07-28 basic/index).
-	maxSchemaBytes  = 1 << 20
-	maxSchemaLevels = 256
-	// baseVisits and visitsPerByte bound one validation: explosive schemas visit
-	// a subschema 2^n times. Counting visits, unlike time, gives the same verdict
-	// everywhere.
-	baseVisits    = 1 << 17
-	visitsPerByte = 16
-)
-
 // ToolSchema is a schema that came over the wire, compiled.
 type ToolSchema struct {
 	Revision Revision
@@ -46,9 +36,11 @@ type ToolSchema struct {
 	// effect, dialects that differ. They are no violations.
 	Remarks []Violation
 
-	mu     sync.Mutex
-	schema *jsonschema.Schema
-	visits *visits
+	mu       sync.Mutex // guards visits
+	schema   *jsonschema.Schema
+	visits   *visits
+	width    int
+	patterns *patterns
 }
 
 // CompileToolSchema reads a schema that came over the wire under its declared
@@ -56,12 +48,14 @@ type ToolSchema struct {
 // ever fetched: a reference to elsewhere makes the schema unusable, not wrong
 // (2026-07-28 basic/index). The result is never nil.
 func CompileToolSchema(rev Revision, role SchemaRole, raw []byte) (*ToolSchema, []Violation) {
-	t := &ToolSchema{Revision: rev, Role: role}
+	t := newToolSchema(rev, role)
 	if len(raw) > maxSchemaBytes {
 		return t.unusable("", "size", fmt.Sprintf("a schema of at most %d bytes", maxSchemaBytes), fmt.Sprintf("%d bytes", len(raw))), nil
 	}
 	s := scanner{data: bytes.TrimSpace(raw)}
-	if !s.value(0) {
+	if ok := s.value(0); !ok && s.unread {
+		return t.unusable("", "depth", fmt.Sprintf("at most %d levels", maxSchemaLevels), fmt.Sprintf("more than %d levels", maxDepth)), nil
+	} else if !ok {
 		t.Unusable = "it is not JSON"
 		return t, []Violation{{Keyword: "json", Want: "a JSON text", Got: s.problems[len(s.problems)-1].Detail}}
 	}
@@ -76,6 +70,12 @@ func CompileToolSchema(rev Revision, role SchemaRole, raw []byte) (*ToolSchema, 
 		vs = append(vs, headerViolations(v)...)
 	}
 	return t, tidy(vs)
+}
+
+func newToolSchema(rev Revision, role SchemaRole) *ToolSchema {
+	// The compiler may match patterns too, and is bounded by the schema's size.
+	v := &visits{left: maxVisits}
+	return &ToolSchema{Revision: rev, Role: role, visits: v, patterns: &patterns{visits: v}}
 }
 
 // unusable records why no instance can be judged, as a remark too.
@@ -124,6 +124,15 @@ func (t *ToolSchema) compile(v any) []Violation {
 		t.unusable("", "depth", fmt.Sprintf("at most %d levels", maxSchemaLevels), fmt.Sprintf("%d levels", depth))
 		return nil
 	}
+	if n := countValues(v, maybeSchema); n > maxSubschemas {
+		t.unusable("", "size", fmt.Sprintf("at most %d schemas in one", maxSubschemas), strconv.Itoa(n))
+		return nil
+	}
+	if n := countValues(v, identified); n > maxIDs {
+		t.unusable("", "size", fmt.Sprintf("at most %d schemas with an $id in one", maxIDs), strconv.Itoa(n))
+		return nil
+	}
+	t.width = width(v)
 	d := dialects()[0]
 	declared, has := m["$schema"]
 	if has {
@@ -143,9 +152,9 @@ func (t *ToolSchema) compile(v any) []Violation {
 		// Before 2025-11-25 no default was named, and most read draft-07: what is
 		// right there is not wrong.
 		old, _ := dialectOf(jsonschema.Draft7.String())
-		second := &ToolSchema{Revision: t.Revision, Role: t.Role}
+		second := &ToolSchema{Revision: t.Revision, Role: t.Role, visits: t.visits, patterns: t.patterns}
 		if len(second.under(old, v)) == 0 && second.Unusable == "" {
-			t.Dialect, t.schema, t.visits, t.Unusable = old.name, second.schema, second.visits, ""
+			t.Dialect, t.schema, t.Unusable = old.name, second.schema, ""
 			t.Remarks = append(t.Remarks, Violation{
 				Pointer: vs[0].Pointer, Keyword: "$schema", Advice: true,
 				Want: "a $schema, as 2020-12 and draft-07 differ here", Got: "absent",
@@ -183,20 +192,6 @@ func (noLoader) Load(address string) (any, error) { return nil, errElsewhere }
 
 var errElsewhere = errors.New("references to other documents are not followed")
 
-// visits counts the subschemas that a validation enters and stops it when there
-// are too many. It is compiled into every subschema.
-type visits struct{ left int }
-
-// tooManyVisits is what visits panics with; ToolSchema.Validate recovers it.
-type tooManyVisits struct{}
-
-// Validate implements jsonschema.SchemaExt.
-func (c *visits) Validate(*jsonschema.ValidatorContext, any) {
-	if c.left--; c.left < 0 {
-		panic(tooManyVisits{})
-	}
-}
-
 // under compiles the schema in one dialect.
 func (t *ToolSchema) under(d dialect, v any) (vs []Violation) {
 	defer func() {
@@ -207,11 +202,10 @@ func (t *ToolSchema) under(d dialect, v any) (vs []Violation) {
 		}
 	}()
 	t.Dialect = d.name
-	t.visits = new(visits)
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(d.draft)
 	c.UseLoader(noLoader{})
-	c.UseRegexpEngine(lenientRegexp)
+	c.UseRegexpEngine(t.patterns.compile)
 	c.AssertVocabs()
 	c.RegisterVocabulary(&jsonschema.Vocabulary{
 		URL: "mcp:///vocabulary/visit",
@@ -238,6 +232,7 @@ func (t *ToolSchema) under(d dialect, v any) (vs []Violation) {
 func (t *ToolSchema) refused(d dialect, v any, err error) []Violation {
 	var meta *jsonschema.SchemaValidationError
 	var load *jsonschema.LoadURLError
+	var twice *jsonschema.DuplicateIDError
 	switch {
 	case errors.As(err, &meta):
 		t.Unusable = "it is not valid under " + d.name
@@ -257,6 +252,10 @@ func (t *ToolSchema) refused(d dialect, v any, err error) []Violation {
 		}
 		t.unusable(r.pointer, "$ref", "a reference within the schema", short(r.target))
 		return nil
+	case errors.As(err, &twice):
+		// In which order the validator meets the two is chance.
+		t.Unusable = "two of its parts have the same $id"
+		return []Violation{{Keyword: "$id", Definition: d.name, Want: "an $id of its own", Got: "string " + short(twice.ID) + " twice"}}
 	default:
 		t.Unusable = "a reference leads nowhere"
 	}
@@ -269,14 +268,16 @@ func (t *ToolSchema) refused(d dialect, v any, err error) []Violation {
 
 // Validate checks one instance, JSON text, against the schema: the arguments of
 // a call, its structuredContent, or the content of an elicitation. A schema
-// that is unusable finds nothing.
+// that is unusable finds nothing. If the first violation is Advice, the instance
+// could not be judged to the end, and the others prove nothing.
 func (t *ToolSchema) Validate(instance []byte) (vs []Violation) {
 	if t.schema == nil {
 		return nil
 	}
 	v, err := decodeJSON(instance)
 	if err != nil {
-		return []Violation{{Keyword: "json", Want: "a JSON text", Got: err.Error()}}
+		// Whether a text can be read for its depth is our limit, not a rule.
+		return []Violation{{Keyword: "json", Want: "a JSON text", Got: err.Error(), Advice: tooDeep(instance)}}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -284,13 +285,14 @@ func (t *ToolSchema) Validate(instance []byte) (vs []Violation) {
 		switch r := recover().(type) {
 		case nil:
 		case tooManyVisits:
-			vs = []Violation{{Keyword: "schema", Advice: true,
-				Want: "a validation whose steps grow with the instance, not faster", Got: "more steps than are allowed; not judged further"}}
+			vs = tooCostly()
 		default:
 			vs = []Violation{{Keyword: "schema", Advice: true, Want: "a schema that the validator can follow", Got: fmt.Sprint(r)}}
 		}
 	}()
-	t.visits.left = baseVisits + visitsPerByte*len(instance)
+	if !t.visits.allow(t.width, len(instance), v) {
+		return tooCostly()
+	}
 	err = t.schema.Validate(v)
 	if err == nil {
 		return nil
@@ -300,7 +302,34 @@ func (t *ToolSchema) Validate(instance []byte) (vs []Violation) {
 		return []Violation{{Keyword: "schema", Advice: true, Want: "a schema that the validator can follow", Got: err.Error()}}
 	}
 	x := explainer{instance: v}
-	return tidy(x.violations(tree))
+	vs = tidy(x.violations(tree))
+	for i := range vs {
+		// References that lead back to themselves are the fault of the schema: no
+		// instance could do better.
+		vs[i].Advice = vs[i].Keyword == "$ref"
+	}
+	// Where the schema cannot be followed, nothing else is certain either.
+	slices.SortStableFunc(vs, func(a, b Violation) int { return rank(a) - rank(b) })
+	return vs
+}
+
+// rank puts advice first.
+func rank(v Violation) int {
+	if v.Advice {
+		return 0
+	}
+	return 1
+}
+
+func tooCostly() []Violation {
+	return []Violation{{Keyword: "schema", Advice: true,
+		Want: "a validation whose steps grow with the instance, not faster", Got: "more steps than are allowed; not judged further"}}
+}
+
+// tooDeep reports whether a text is nested deeper than is read.
+func tooDeep(text []byte) bool {
+	s := scanner{data: bytes.TrimSpace(text)}
+	return !s.value(0) && s.unread
 }
 
 // toolSchemas keeps compiled schemas: the same tools are listed again and again.

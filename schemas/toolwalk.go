@@ -70,6 +70,7 @@ func references(v any) []reference {
 // dangling reports the local references that lead nowhere.
 func dangling(v any) []Violation {
 	var vs []Violation
+	named := anchors(v)
 	for _, r := range references(v) {
 		target, local := strings.CutPrefix(r.target, "#")
 		if !local || target == "" {
@@ -79,7 +80,7 @@ func dangling(v any) []Violation {
 			if _, ok := follow(v, unescapeFragment(target)); ok {
 				continue
 			}
-		} else if hasAnchor(v, target) {
+		} else if named[target] {
 			continue
 		}
 		vs = append(vs, Violation{Pointer: r.pointer, Keyword: "$ref", Want: "a reference that resolves", Got: "string " + short(r.target)})
@@ -87,13 +88,22 @@ func dangling(v any) []Violation {
 	return vs
 }
 
-func hasAnchor(v any, name string) bool {
-	found := false
+// anchors are the names that a schema gives to places within it.
+func anchors(v any) map[string]bool {
+	names := map[string]bool{}
 	eachSchema(v, func(s subschema) {
-		k := s.keywords
-		found = found || k["$anchor"] == name || k["$dynamicAnchor"] == name || k["$id"] == "#"+name || k["id"] == "#"+name
+		for _, k := range []string{"$anchor", "$dynamicAnchor"} {
+			if name, ok := s.keywords[k].(string); ok {
+				names[name] = true
+			}
+		}
+		for _, k := range []string{"$id", "id"} {
+			if id, ok := s.keywords[k].(string); ok && strings.HasPrefix(id, "#") {
+				names[id[1:]] = true
+			}
+		}
 	})
-	return found
+	return names
 }
 
 // external finds the reference that made the validator ask for an address.
@@ -132,7 +142,7 @@ func (t *ToolSchema) remark(v any, d dialect, declared bool) {
 			note("format", "bounds: this format is not one of JSON Schema and has no effect")
 		}
 		if p, ok := s.keywords["pattern"].(string); ok {
-			if re, _ := lenientRegexp(p); re == anyText(p) {
+			if !t.patterns.judged(p) {
 				note("pattern", "a pattern that this tool can evaluate; it is not judged")
 			}
 		}
