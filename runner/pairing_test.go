@@ -33,6 +33,9 @@ func TestFaultsAndRequirementsArePaired(t *testing.T) {
 	proven := map[string]bool{}
 	uncaught := listed(t, "testdata/uncaught.txt")
 	for name, s := range sightings(t, o) {
+		if _, excepted := uncaught.reasons[name]; !s.clean() && !excepted {
+			s = look(t, o, s.fault, 1) // once more, alone and with time: a busy machine proves nothing
+		}
 		s.expected(t, name)
 		broken := s.fault.Requirements[0]
 		uncaught.settle(t, name, s.failed[broken] != "", fmt.Sprintf("it breaks %s, which does not fail", broken))
@@ -119,33 +122,53 @@ func sightings(t *testing.T, o runner.Options) map[string]*sighting {
 	all := map[string]*sighting{}
 	slots := make(chan struct{}, 16) // mostly they wait
 	var group sync.WaitGroup
+	var mu sync.Mutex
 	for _, f := range peer.Faults() {
-		s := &sighting{f, map[string]string{}, map[string]string{}}
-		all[string(f.Side)+"/"+f.Name] = s
 		group.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			offers := shows(o.Catalogue, f)
-			for _, offer := range offers {
-				s.note(offer, tour(t, o, offer, f))
-			}
-			for _, offer := range offers {
-				if s.failed[f.Requirements[0]] == "" {
-					s.note(offer, ledgerOf(t, o, f, offer))
-				}
-			}
+			s := look(t, o, f, 0.3)
+			mu.Lock()
+			defer mu.Unlock()
+			all[string(f.Side)+"/"+f.Name] = s
 		})
 	}
 	group.Wait()
 	return all
 }
 
+// look makes the tours of one fault, and runs where these catch nothing.
+func look(t *testing.T, o runner.Options, f peer.Fault, patience float64) *sighting {
+	s := &sighting{f, map[string]string{}, map[string]string{}}
+	offers := shows(o.Catalogue, f)
+	for _, offer := range offers {
+		s.note(offer, tour(t, o, offer, f))
+	}
+	for _, offer := range offers {
+		if s.failed[f.Requirements[0]] == "" {
+			s.note(offer, ledgerOf(t, o, f, offer, patience))
+		}
+	}
+	return s
+}
+
+// clean reports whether the fault was caught, and nothing else was.
+func (s *sighting) clean() bool {
+	for id := range s.failed {
+		if !slices.Contains(s.fault.Requirements, id) {
+			return false
+		}
+	}
+	return s.failed[s.fault.Requirements[0]] != "" && len(s.other) == 0
+}
+
 // ledgerOf runs the scenarios against the reference peer with a fault. A fault may
-// keep the run from its end; what was judged before counts.
-func ledgerOf(t *testing.T, o runner.Options, f peer.Fault, offer runner.Offer) *conformance.Ledger {
+// keep the run from its end; what was judged before counts. Silence is one of the
+// faults, so patience is short unless there is reason to look twice.
+func ledgerOf(t *testing.T, o runner.Options, f peer.Fault, offer runner.Offer, patience float64) *conformance.Ledger {
 	o.Target = runner.Target{Role: f.Side, Builtin: true, Faults: []string{f.Name}}
 	o.Revisions, o.Transports = []schemas.Revision{offer.Revision}, []trace.Transport{offer.Transport}
-	o.Patience = 0.3 // silence is one of the faults
+	o.Patience = patience
 	switch f.Name {
 	case "get-served", "versions-not-named": // in a server that speaks no revision with a handshake
 		o.Revisions, o.Target.Only = nil, o.Revisions
