@@ -53,7 +53,7 @@ func stepOf(x *Exchange, e *trace.Event, named string) step {
 		return askingForToken
 	case x.method() != "GET":
 		return noStep
-	case strings.HasPrefix(u.Path, wellKnownResource), named != "" && named == x.Request.URL:
+	case strings.HasPrefix(u.Path, wellKnownResource), samePlace(named, x.Request.URL):
 		return resourceMetadata
 	case strings.HasPrefix(u.Path, wellKnownServer), strings.HasPrefix(u.Path, wellKnownOpenID), strings.HasSuffix(u.Path, wellKnownOpenID):
 		return serverMetadata
@@ -116,6 +116,14 @@ func withoutQuery(s string) string {
 	s, _, _ = strings.Cut(s, "#")
 	s, _, _ = strings.Cut(s, "?")
 	return s
+}
+
+// samePlace reports whether two addresses are equal but for scheme and parameters:
+// a recorder may stand where the encryption has ended already.
+func samePlace(a, b string) bool {
+	u, errA := url.Parse(a)
+	v, errB := url.Parse(b)
+	return errA == nil && errB == nil && u.Host != "" && strings.EqualFold(u.Host, v.Host) && u.EscapedPath() == v.EscapedPath()
 }
 
 // sameHost reports whether two addresses lead to the same host and port.

@@ -23,10 +23,12 @@ func authorizationRules() []ruleEntry {
 			"AUTH-NOT-IN-QUERY", "AUTH-PKCE", "AUTH-PKCE-S256", "AUTH-PKCE-SUPPORT", "AUTH-RESOURCE-ASKED", "AUTH-RESOURCE-TOKEN",
 			"AUTH-RESOURCE-CANONICAL", "AUTH-CLIENT-ID", "AUTH-CIMD-URL", "AUTH-REDIRECT-URI", "AUTH-REDIRECT-REGISTERED", "AUTH-STATE",
 			"AUTH-SCOPE-AUTHORITATIVE", "AUTH-SCOPE-ORDER", "AUTH-ISSUER-VALIDATED", "AUTH-ISS-VALIDATED", "AUTH-DCR-APPLICATION-TYPE",
-			"AUTH-DCR-NATIVE",
+			"AUTH-DCR-NATIVE", "AUTH-METADATA-USED", "AUTH-SERVER-METADATA-USED", "AUTH-SERVER-METADATA-PLACES", "AUTH-SERVER-METADATA-ORDER",
+			"AUTH-DEFAULT-ENDPOINTS-USED", "AUTH-SCOPE-UNION", "AUTH-REFRESH-GRANT", "AUTH-CIMD-LOOKED-UP", "AUTH-RESOURCE-NO-SLASH",
+			"AUTH-ISS-EXACT",
 		},
 		make: func(*Judge) Rule {
-			return &authorization{tried: map[string]int{}, documents: documents{registered: map[string][]string{}}}
+			return &authorization{tried: map[string]int{}, documents: documents{registered: map[string]registration{}}}
 		},
 		aside: true,
 	}}
@@ -43,7 +45,10 @@ type authorization struct {
 	tried map[string]int // addresses of metadata and the status of the answer
 
 	published bool
-	scopes    []string // scopes_supported of the protected resource metadata
+	resource  string   // of the protected resource metadata
+	scopes    []string // its scopes_supported
+	servers   []string // its authorization_servers
+	requested []string // the scopes of the latest authorization request
 	documents
 	grant
 }
@@ -256,10 +261,8 @@ func (a *authorization) end(o *Observation) {
 	if named == "" {
 		places = places[:len(places)-1]
 	}
-	for _, p := range places {
-		if s := a.tried[p]; s != 404 && s != 410 {
-			return
-		}
+	if slices.ContainsFunc(places, func(p string) bool { return !a.gone(p) }) {
+		return
 	}
 	o.Fail("AUTH-METADATA-PUBLISHED", trace.Server, Fault{
 		Detail: "the server demands authorization and has protected resource metadata nowhere", Want: "a document at one of the addresses", Got: "404 at " + clip(strings.Join(places, ", ")),
@@ -294,7 +297,7 @@ func (a *authorization) discovery(o *Observation) {
 		named = a.challenge.params["resource_metadata"]
 	}
 	switch {
-	case named != "" && o.Exchange.Request.URL == named:
+	case samePlace(named, at):
 		if !slices.Contains(places, named) { // which it would have guessed
 			o.Pass("AUTH-CHALLENGE-READ", trace.Client)
 		}
@@ -309,9 +312,12 @@ func (a *authorization) discovery(o *Observation) {
 	}
 }
 
-// resource takes the protected resource metadata (RFC 9728 section 3.2). A server
+// mostServers bounds what is kept of a list.
+const mostServers = 64
+
+// protected takes the protected resource metadata (RFC 9728 section 3.2). A server
 // that answers every path by something else than that document has none.
-func (a *authorization) resource(o *Observation) {
+func (a *authorization) protected(o *Observation) {
 	data := o.Event.Data
 	_, resource := schemas.Member(data, "resource")
 	servers, has := schemas.Member(data, "authorization_servers")
@@ -320,7 +326,9 @@ func (a *authorization) resource(o *Observation) {
 	}
 	a.published = true
 	o.Pass("AUTH-METADATA-PUBLISHED", trace.Server)
+	a.resource = textParam(data, "resource")
 	list, ok := textsIn(servers)
+	a.servers = list[:min(len(list), mostServers)]
 	o.Check(ok && len(list) > 0, "AUTH-METADATA-SERVERS", trace.Server, Fault{
 		Detail: "the protected resource metadata names no authorization server", Want: "/authorization_servers: at least one", Got: quoteOr(string(servers), "absent"),
 	})

@@ -41,7 +41,7 @@ func forToken(form string) string {
 	return "POST Content-Type=application/x-www-form-urlencoded /token\n->! " + form + "\n200 json\n<= {\"access_token\":\"****\"}\nend\n"
 }
 
-func registration(body string) string {
+func registers(body string) string {
 	return "POST /register\n=> " + body + "\n201 json\n<= {\"client_id\":\"abc\"}\nend\n"
 }
 
@@ -157,16 +157,42 @@ func authorizationCases() []ruleCase {
 		ruleCase{"another issuer", modern + "401\nend\n" + fetched(asAt, strings.Replace(serverMetadataOf(pkce), origin, "https://honest.example", 1)) + asking("", "") + "302\nend", "-AUTH-ISSUER-VALIDATED"},
 		ruleCase{"another issuer, and the client leaves", modern + "401\nend\n" + fetched(asAt, strings.Replace(serverMetadataOf(pkce), origin, "https://honest.example", 1)), "!AUTH-ISSUER-VALIDATED"},
 		ruleCase{"the right iss", modern + "401\nend\n" + fetched(asAt, serverMetadataOf(pkce)) + asking("", "") + found + "http://127.0.0.1:7/cb?code=x&iss=" + origin + "\nend\n" + forToken(verified), "+AUTH-ISS-VALIDATED"},
-		ruleCase{"the wrong iss", modern + "401\nend\n" + fetched(asAt, serverMetadataOf(pkce)) + asking("", "") + found + "http://127.0.0.1:7/cb?code=x&iss=" + origin + "/\nend\n" + forToken(verified), "-AUTH-ISS-VALIDATED"},
+		ruleCase{"the wrong iss", modern + "401\nend\n" + fetched(asAt, serverMetadataOf(pkce)) + asking("", "") + found + "http://127.0.0.1:7/cb?code=x&iss=https://wrong.example\nend\n" + forToken(verified), "-AUTH-ISS-VALIDATED !AUTH-ISS-EXACT"},
 		ruleCase{"no iss", modern + "401\nend\n" + fetched(asAt, serverMetadataOf(pkce)) + asking("", "") + found + "http://127.0.0.1:7/cb?code=x\nend\n" + forToken(verified), "+AUTH-ISS-VALIDATED"},
 		ruleCase{"no iss though there should be one", modern + "401\nend\n" + fetched(asAt, serverMetadataOf(pkce+`,"authorization_response_iss_parameter_supported":true`)) + asking("", "") + found + "http://127.0.0.1:7/cb?code=x\nend\n" + forToken(verified), "-AUTH-ISS-VALIDATED"},
 		ruleCase{"the wrong iss, and the client leaves", modern + "401\nend\n" + fetched(asAt, serverMetadataOf(pkce)) + asking("", "") + found + "http://127.0.0.1:7/cb?code=x&iss=y\nend\n", "!AUTH-ISS-VALIDATED"},
 
+		ruleCase{"an iss that is nearly right", modern + "401\nend\n" + fetched(asAt, serverMetadataOf(pkce)) + asking("", "") + found + "http://127.0.0.1:7/cb?code=x&iss=HTTP://127.0.0.1:1\nend\n" + forToken(verified), "-AUTH-ISS-EXACT -AUTH-ISS-VALIDATED"},
+		ruleCase{"an iss that is nearly right, and the client begins anew", modern + "401\nend\n" + fetched(asAt, serverMetadataOf(pkce)) + asking("", "") + found + "http://127.0.0.1:7/cb?code=x&iss=" + origin + "/\nend\n" + asking("", ""), "+AUTH-ISS-EXACT !AUTH-ISS-VALIDATED"},
+		ruleCase{"a user agent that is sent on by the authorization server", open + fetched(asAt, serverMetadataOf(pkce)) + asking("", "") + "302\nend\nGET /idp/authorize?response_type=code&client_id=proxy&redirect_uri=" + origin + "/back\n302\nend\n", "+AUTH-PKCE +AUTH-STATE"},
+
+		// Where the authorization server is.
+		ruleCase{"the authorization server that was named", open + fetched(prmAt, prm) + fetched(asAt, serverMetadataOf(pkce)) + forToken(verified), "+AUTH-METADATA-USED +AUTH-SERVER-METADATA-USED !AUTH-SERVER-METADATA-ORDER"},
+		ruleCase{"an authorization server that was guessed", open + fetched(prmAt, strings.Replace(prm, `["`+origin, `["https://auth.example`, 1)) + fetched(asAt, "404"), "-AUTH-METADATA-USED"},
+		ruleCase{"an authorization server that was guessed before", open + fetched(asAt, "404") + fetched(prmAt, strings.Replace(prm, `["`+origin, `["https://auth.example`, 1)), "!AUTH-METADATA-USED"},
+		ruleCase{"a token endpoint that was guessed", open + fetched(asAt, strings.Replace(serverMetadataOf(pkce), "/token", "/other", 1)) + forToken(verified), "-AUTH-SERVER-METADATA-USED"},
+		ruleCase{"metadata of OpenID Connect", open + fetched(prmAt, prm) + fetched(asAt, "404") + fetched("/.well-known/openid-configuration", serverMetadataOf(pkce)) + asking("", "") + "302\nend", "+AUTH-SERVER-METADATA-PLACES +AUTH-PKCE-SUPPORT"},
+		ruleCase{"metadata of OpenID Connect not looked for", open + fetched(prmAt, prm) + fetched(asAt, "404") + forToken(verified), "-AUTH-SERVER-METADATA-PLACES !AUTH-DEFAULT-ENDPOINTS-USED"},
+		ruleCase{"an issuer with a path, in order", open + fetched(prmAt, strings.Replace(prm, `["`+origin, `["`+origin+"/t1", 1)) + fetched(asAt+"/t1", "404") + fetched("/.well-known/openid-configuration/t1", "404") + fetched("/t1/.well-known/openid-configuration", "404"), "+AUTH-SERVER-METADATA-ORDER +AUTH-SERVER-METADATA-PLACES"},
+		ruleCase{"an issuer with a path, out of order", open + fetched(prmAt, strings.Replace(prm, `["`+origin, `["`+origin+"/t1", 1)) + fetched(asAt+"/t1", "404") + fetched("/t1/.well-known/openid-configuration", "404"), "-AUTH-SERVER-METADATA-ORDER"},
+		ruleCase{"an issuer with a path, and one more try at the root", open + fetched(prmAt, strings.Replace(prm, `["`+origin, `["`+origin+"/t1", 1)) + fetched(asAt, "404"), "!AUTH-SERVER-METADATA-ORDER !AUTH-METADATA-USED"},
+		ruleCase{"the default endpoint", "http\nopen 2025-03-26\n" + fetched(asAt, "404") + forToken(verified), "+AUTH-DEFAULT-ENDPOINTS-USED"},
+		ruleCase{"not the default endpoint", "http\nopen 2025-03-26\n" + fetched(asAt, "404") + strings.Replace(forToken(verified), "/token", "/oauth/token", 1), "-AUTH-DEFAULT-ENDPOINTS-USED"},
+		ruleCase{"more scope on top", modern + "401\nend\n" + asking("", "&scope=a") + "302\nend\nPOST Authorization=Bearer+t\n-> {\"id\":2,\"method\":\"tools/list\",\"params\":{$meta}}\n403 WWW-Authenticate=Bearer+error=insufficient_scope,scope=b,resource_metadata=x\nend\n" + asking("", "&scope=a%20b"), "+AUTH-SCOPE-UNION +AUTH-SCOPE-AUTHORITATIVE"},
+		ruleCase{"more scope instead", modern + "401\nend\n" + asking("", "&scope=a") + "302\nend\nPOST Authorization=Bearer+t\n-> {\"id\":2,\"method\":\"tools/list\",\"params\":{$meta}}\n403 WWW-Authenticate=Bearer+error=insufficient_scope,scope=b,resource_metadata=x\nend\n" + asking("", "&scope=b"), "-AUTH-SCOPE-UNION"},
+		ruleCase{"a document that is supported", open + fetched(asAt, serverMetadataOf(pkce+`,"client_id_metadata_document_supported":true`)) + asking("&client_id=abc", "&client_id=https://app.example/c.json") + "302\nend", "+AUTH-CIMD-LOOKED-UP"},
+		ruleCase{"a document that is not supported", open + fetched(asAt, serverMetadataOf(pkce)) + asking("&client_id=abc", "&client_id=https://app.example/c.json") + "302\nend", "-AUTH-CIMD-LOOKED-UP"},
+		ruleCase{"a resource that is a host", open + asking("&resource="+origin+"/mcp", "&resource=https://mcp.example.com") + "302\nend", "+AUTH-RESOURCE-NO-SLASH"},
+		ruleCase{"a resource that is a host with a slash", open + asking("&resource="+origin+"/mcp", "&resource=https://mcp.example.com/") + "302\nend", "-AUTH-RESOURCE-NO-SLASH"},
+		ruleCase{"a resource that the server names with a slash", open + fetched(prmAt, strings.Replace(prm, origin+"/mcp", origin+"/", 1)) + asking("&resource="+origin+"/mcp", "&resource="+origin+"/") + "302\nend", "+AUTH-RESOURCE-NO-SLASH"},
+		ruleCase{"a refresh that was registered", modern + "401\nend\n" + registers(`{"redirect_uris":["https://a.example/cb"],"application_type":"web","grant_types":["authorization_code","refresh_token"]}`) + forToken("grant_type=refresh_token&client_id=abc"), "+AUTH-REFRESH-GRANT"},
+		ruleCase{"a refresh that was not registered", modern + "401\nend\n" + registers(`{"redirect_uris":["https://a.example/cb"],"application_type":"web"}`) + forToken("grant_type=refresh_token&client_id=abc"), "-AUTH-REFRESH-GRANT"},
+
 		// Registration.
-		ruleCase{"a registration", modern + "401\nend\n" + registration(`{"redirect_uris":["http://localhost:1/cb"],"application_type":"native"}`) + asking("", "") + "302\nend", "+AUTH-DCR-APPLICATION-TYPE +AUTH-DCR-NATIVE -AUTH-REDIRECT-REGISTERED"},
-		ruleCase{"a registration as what it is not", modern + "401\nend\n" + registration(`{"redirect_uris":["http://localhost:1/cb"],"application_type":"web"}`), "-AUTH-DCR-NATIVE"},
-		ruleCase{"a registration as nothing", modern + "401\nend\n" + registration(`{"redirect_uris":["https://app.example/cb"]}`), "-AUTH-DCR-APPLICATION-TYPE !AUTH-DCR-NATIVE"},
-		ruleCase{"a registered redirect with another port", open + registration(`{"redirect_uris":["http://127.0.0.1:1/cb"]}`) + asking("", "") + "302\nend", "+AUTH-REDIRECT-REGISTERED"},
+		ruleCase{"a registration", modern + "401\nend\n" + registers(`{"redirect_uris":["http://localhost:1/cb"],"application_type":"native"}`) + asking("", "") + "302\nend", "+AUTH-DCR-APPLICATION-TYPE +AUTH-DCR-NATIVE -AUTH-REDIRECT-REGISTERED"},
+		ruleCase{"a registration as what it is not", modern + "401\nend\n" + registers(`{"redirect_uris":["http://localhost:1/cb"],"application_type":"web"}`), "-AUTH-DCR-NATIVE"},
+		ruleCase{"a registration as nothing", modern + "401\nend\n" + registers(`{"redirect_uris":["https://app.example/cb"]}`), "-AUTH-DCR-APPLICATION-TYPE !AUTH-DCR-NATIVE"},
+		ruleCase{"a registered redirect with another port", open + registers(`{"redirect_uris":["http://127.0.0.1:1/cb"]}`) + asking("", "") + "302\nend", "+AUTH-REDIRECT-REGISTERED"},
 	)
 }
 

@@ -18,31 +18,40 @@ type documents struct {
 	noPKCE     bool
 	methods    []string // code_challenge_methods_supported
 	iss        bool     // it says that it sends iss
-	registered map[string][]string
-	redirects  []string // of the registration that is being answered
+	documented bool     // and that it takes client ID metadata documents
+	registered map[string]registration
+	latest     registration // that is being answered
 }
+
+// registration is what a client registered.
+type registration struct{ redirects, grants []string }
 
 // grant holds the authorization response that was last seen.
 type grant struct {
 	responded bool
 	wrong     string // what is wrong with its iss
+	near      bool   // which is nearly right
 }
+
+// mostTried bounds how many addresses of metadata are remembered.
+const mostTried = 1024
 
 // step judges an exchange of authorization.
 func (a *authorization) step(o *Observation) {
 	x := o.Exchange
 	switch {
 	case o.head(trace.Client):
+		defer a.try(x.Request.URL, 0)
 		switch x.step {
 		case resourceMetadata:
 			a.discovery(o)
+		case serverMetadata:
+			a.serverDiscovery(o)
 		case authorizing:
 			a.authorize(o)
 		}
 	case o.head(trace.Server):
-		if x.step == resourceMetadata && len(a.tried) < remembered {
-			a.tried[x.Request.URL] = x.status()
-		}
+		a.try(x.Request.URL, x.status())
 		if x.step == authorizing {
 			a.redirected(o)
 		}
@@ -57,15 +66,22 @@ func (a *authorization) step(o *Observation) {
 	}
 }
 
+// try remembers what was asked for, and the status of the answer once there is one.
+func (a *authorization) try(address string, status int) {
+	if _, known := a.tried[address]; !known && len(a.tried) < mostTried || known && status != 0 {
+		a.tried[address] = status
+	}
+}
+
 func (a *authorization) document(o *Observation) {
 	switch o.Exchange.step {
 	case resourceMetadata:
-		a.resource(o)
+		a.protected(o)
 	case serverMetadata:
 		a.server(o)
 	case registering:
-		if id := textParam(o.Event.Data, "client_id"); id != "" && o.Exchange.status() < 300 && len(a.registered) < remembered {
-			a.registered[id] = a.redirects
+		if id := textParam(o.Event.Data, "client_id"); id != "" && o.Exchange.status() < 300 && len(a.registered) < mostTried {
+			a.registered[id] = a.latest
 		}
 	}
 }
@@ -87,6 +103,8 @@ func (a *authorization) server(o *Observation) {
 	a.noPKCE = !has
 	iss, _ := schemas.Member(data, "authorization_response_iss_parameter_supported")
 	a.iss = string(iss) == "true"
+	documents, _ := schemas.Member(data, "client_id_metadata_document_supported")
+	a.documented = string(documents) == "true"
 }
 
 // issuerOf undoes what makes an address of metadata of an issuer: the well-known
@@ -109,7 +127,7 @@ func issuerOf(address string) string {
 
 // at reports whether the exchange is with the endpoint that the metadata names.
 func (a *authorization) at(o *Observation, endpoint string) bool {
-	return a.endpoints[endpoint] != "" && withoutQuery(a.endpoints[endpoint]) == o.Exchange.address()
+	return samePlace(a.endpoints[endpoint], o.Exchange.Request.URL)
 }
 
 // validated: a client goes on only with metadata whose issuer is the one that it
@@ -121,12 +139,17 @@ func (a *authorization) validated(o *Observation) {
 	})
 }
 
-// authorize judges an authorization request. One whose parameters stand in
+// authorize judges an authorization request. An authorization server may send the
+// user agent on to another one with a request of its own. One whose parameters stand in
 // another place (RFC 9101, RFC 9126) shows nothing.
 func (a *authorization) authorize(o *Observation) {
 	q := o.Exchange.query()
-	if q.Has("request") || q.Has("request_uri") || !slices.Contains(strings.Fields(q.Get("response_type")), "code") {
+	if q.Has("request") || q.Has("request_uri") || !slices.Contains(strings.Fields(q.Get("response_type")), "code") ||
+		a.endpoints["authorization_endpoint"] != "" && !a.at(o, "authorization_endpoint") { // where the user agent was sent on to
 		return
+	}
+	if a.near {
+		o.Pass("AUTH-ISS-EXACT", trace.Client) // it begins anew
 	}
 	a.grant = grant{}
 	o.Check(q.Get("client_id") != "", "AUTH-CLIENT-ID", trace.Client, Fault{
@@ -140,7 +163,7 @@ func (a *authorization) authorize(o *Observation) {
 	o.Check(q.Has("resource"), "AUTH-RESOURCE-ASKED", trace.Client, Fault{
 		Detail: "an authorization request does not name the server", Want: "resource", Got: "absent",
 	})
-	canonical(o, q["resource"])
+	a.canonical(o, q["resource"])
 	if uri := q.Get("redirect_uri"); uri != "" {
 		redirect(o, uri)
 		a.known(o, q.Get("client_id"), uri)
@@ -151,6 +174,12 @@ func (a *authorization) authorize(o *Observation) {
 		o.Check(!a.noPKCE, "AUTH-PKCE-SUPPORT", trace.Client, Fault{
 			Detail: "a client goes on though the metadata does not say that PKCE is supported", Want: "code_challenge_methods_supported", Got: "absent",
 		})
+		if id := q.Get("client_id"); strings.HasPrefix(id, "https://") {
+			o.Check(a.documented, "AUTH-CIMD-LOOKED-UP", trace.Client, Fault{
+				Detail: "a client names a metadata document though the metadata does not say that those are supported",
+				Want:   "client_id_metadata_document_supported", Got: clip(id),
+			})
+		}
 	}
 }
 
@@ -181,12 +210,16 @@ func clientDocument(o *Observation, id string) {
 	})
 }
 
-// canonical: the resource is an absolute URI without fragment (RFC 8707 section 2).
-func canonical(o *Observation, resources []string) {
+// canonical: the resource is an absolute URI without fragment (RFC 8707 section 2),
+// and a host alone has no slash unless the server names itself so.
+func (a *authorization) canonical(o *Observation, resources []string) {
 	for _, r := range resources {
 		u, err := url.Parse(r)
 		o.Check(err == nil && u.Scheme != "" && u.Host != "" && !strings.Contains(r, "#"), "AUTH-RESOURCE-CANONICAL", trace.Client, Fault{
 			Detail: "the resource parameter is no canonical URI of a server", Want: "scheme, host and no fragment", Got: clip(r),
+		})
+		o.Check(err != nil || u.Path != "/" || r == a.resource, "AUTH-RESOURCE-NO-SLASH", trace.Client, Fault{
+			Detail: "the resource parameter is a host with a slash", Want: clip(strings.TrimSuffix(r, "/")), Got: clip(r),
 		})
 	}
 }
@@ -207,12 +240,12 @@ func redirect(o *Observation, uri string) {
 // known: the redirect URI is a registered one. On the local host the port is free
 // (RFC 8252 section 7.3).
 func (a *authorization) known(o *Observation, client, uri string) {
-	uris, ok := a.registered[client]
+	reg, ok := a.registered[client]
 	if !ok {
 		return
 	}
-	o.Check(slices.ContainsFunc(uris, func(r string) bool { return portless(r) == portless(uri) }), "AUTH-REDIRECT-REGISTERED", trace.Client, Fault{
-		Detail: "a client asks with a redirect URI that it has not registered", Want: clip(strings.Join(uris, ", ")), Got: clip(uri),
+	o.Check(slices.ContainsFunc(reg.redirects, func(r string) bool { return portless(r) == portless(uri) }), "AUTH-REDIRECT-REGISTERED", trace.Client, Fault{
+		Detail: "a client asks with a redirect URI that it has not registered", Want: clip(strings.Join(reg.redirects, ", ")), Got: clip(uri),
 	})
 }
 
@@ -229,19 +262,31 @@ func portless(uri string) string {
 // (2025-11-25 basic/authorization, scope selection strategy). More than that is
 // no fault: a client keeps what it had, and may want to refresh.
 func (a *authorization) scope(o *Observation, asked []string) {
+	before := a.requested
+	a.requested = asked
+	if a.challenge != nil && a.challenge.params["error"] == "insufficient_scope" && len(before) > 0 {
+		o.Check(covers(asked, before), "AUTH-SCOPE-UNION", trace.Client, Fault{
+			Detail: "a client that needs more scope gives up what it had", Want: "scope=" + clip(strings.Join(before, " ")) + " and more", Got: quoteOr(strings.Join(asked, " "), "absent"),
+		})
+	}
 	want, requirement := a.scopes, "AUTH-SCOPE-ORDER"
 	if a.challenge != nil && a.challenge.params["scope"] != "" {
 		want, requirement = strings.Fields(a.challenge.params["scope"]), "AUTH-SCOPE-AUTHORITATIVE"
 	} else if !a.published || a.challenge == nil {
 		return
 	}
-	good := !slices.ContainsFunc(want, func(s string) bool { return !slices.Contains(asked, s) })
+	good := covers(asked, want)
 	if len(want) == 0 {
 		good = !slices.ContainsFunc(asked, func(s string) bool { return s != "offline_access" })
 	}
 	o.Check(good, requirement, trace.Client, Fault{
 		Detail: "an authorization request does not ask for the scopes that it should", Want: "scope=" + quoteOr(strings.Join(want, " "), "absent"), Got: quoteOr(strings.Join(asked, " "), "absent"),
 	})
+}
+
+// covers reports whether some scopes have all of others.
+func covers(scopes, others []string) bool {
+	return !slices.ContainsFunc(others, func(s string) bool { return !slices.Contains(scopes, s) })
 }
 
 // redirected takes the authorization response on its way through the user agent,
@@ -255,7 +300,7 @@ func (a *authorization) redirected(o *Observation) {
 	a.grant = grant{responded: true}
 	switch q := u.Query(); {
 	case q.Has("iss") && q.Get("iss") != a.issuer:
-		a.wrong = "iss is " + clip(q.Get("iss"))
+		a.wrong, a.near = "iss is "+clip(q.Get("iss")), nearly(q.Get("iss"), a.issuer)
 	case !q.Has("iss") && a.iss:
 		a.wrong = "iss is absent, though the metadata says that it is sent"
 	}
@@ -265,25 +310,37 @@ func (a *authorization) redirected(o *Observation) {
 // refreshes: that token is for the same one.
 func (a *authorization) askToken(o *Observation, form url.Values) {
 	kind := form.Get("grant_type")
+	if reg, ok := a.registered[form.Get("client_id")]; ok && kind == "refresh_token" {
+		o.Check(slices.Contains(reg.grants, kind), "AUTH-REFRESH-GRANT", trace.Client, Fault{
+			Detail: "a client refreshes a token and has not registered that it would", Want: "/grant_types with refresh_token", Got: quoteOr(strings.Join(reg.grants, ", "), "absent"),
+		})
+	}
 	if kind != "authorization_code" && kind != "client_credentials" {
 		return
 	}
 	o.Check(form.Has("resource"), "AUTH-RESOURCE-TOKEN", trace.Client, Fault{
 		Detail: "a token request does not name the server", Want: "resource", Got: "absent",
 	})
-	canonical(o, form["resource"])
+	a.canonical(o, form["resource"])
 	if a.at(o, "token_endpoint") {
 		a.validated(o)
 	}
 	if kind != "authorization_code" {
 		return
 	}
+	a.endpointUsed(o)
 	o.Check(form.Has("code_verifier"), "AUTH-PKCE", trace.Client, Fault{
 		Detail: "a token request has no code_verifier", Want: "code_verifier", Got: "absent",
 	})
+	if a.near {
+		o.Fail("AUTH-ISS-EXACT", trace.Client, Fault{
+			Detail: "a client takes an issuer that is only nearly the right one", Want: "iss is " + clip(a.issuer), Got: a.wrong,
+		})
+	}
 	if a.responded {
 		o.Check(a.wrong == "", "AUTH-ISS-VALIDATED", trace.Client, Fault{
 			Detail: "a client sends a code on though the response is not from the issuer that it went to", Want: "iss is " + clip(a.issuer), Got: a.wrong,
+			Cause: causeIf(a.near, "AUTH-ISS-EXACT"),
 		})
 	}
 	a.grant = grant{}
@@ -299,9 +356,11 @@ func (a *authorization) register(o *Observation) {
 		Detail: "a registration has no application_type", Want: "/application_type: native or web", Got: "absent",
 	})
 	raw, _ := schemas.Member(data, "redirect_uris")
-	a.redirects, _ = textsIn(raw)
-	native := len(a.redirects) > 0
-	for _, uri := range a.redirects {
+	grants, _ := schemas.Member(data, "grant_types")
+	a.latest.redirects, _ = textsIn(raw)
+	a.latest.grants, _ = textsIn(grants)
+	native := len(a.latest.redirects) > 0
+	for _, uri := range a.latest.redirects {
 		redirect(o, uri)
 		u, err := url.Parse(uri)
 		native = native && err == nil && (loopback(u.Hostname()) || u.Scheme != "https" && u.Scheme != "http")
