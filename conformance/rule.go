@@ -44,6 +44,7 @@ func allRules() []ruleEntry {
 		envelopeRules(), schemaRules(), idRules(), lifecycleRules(), capabilityRules(), progressRules(),
 		cancellationRules(), toolRules(), featureRules(), stdioRules(), httpRules(), statelessRules(),
 		headerRules(), subscriptionRules(), inputRules(), streamRules(), sseRules(), paramRules(), authorizationRules(),
+		elicitationRules(), samplingRules(), taskRules(), contentRules(), listRules(),
 	)
 }
 

@@ -49,7 +49,7 @@ func envelopeCases() []ruleCase {
 		{"an error that does not fit the definition", `stdio
 			open 2025-11-25
 			-> {"id":1,"method":"tools/call","params":{"name":"x"}}
-			<- {"id":1,"error":{"code":-32042,"message":"x","data":{"elicitations":7}}}`, "-SCHEMA-ERROR@server -LIFECYCLE-CLIENT-CAPABILITIES-RESPECTED"},
+			<- {"id":1,"error":{"code":-32042,"message":"x","data":{"elicitations":7}}}`, "-ELICITATION-REQUIRED-ERROR -SCHEMA-ERROR@server -LIFECYCLE-CLIENT-CAPABILITIES-RESPECTED"},
 		{"params as an array", "stdio\nopen 2025-11-25\n-> {\"id\":1,\"method\":\"ping\",\"params\":[]}", "-ENVELOPE-PARAMS-OBJECT@client"},
 		{"params as null", "stdio\nopen 2025-11-25\n<- {\"method\":\"notifications/x\",\"params\":null}", "-ENVELOPE-PARAMS-OBJECT@server"},
 		{"params as an object", "stdio\nopen 2025-11-25\n-> {\"id\":1,\"method\":\"ping\",\"params\":{}}", "+ENVELOPE-PARAMS-OBJECT@client"},

@@ -40,7 +40,7 @@ func erratumCases() []ruleCase {
 		{"6.4.30 a priming event and a retry", "http\nopen 2025-11-25\nPOST\n" + ping + "200 sse\nevent e1\nretry 500\nend\nwait 450\nGET Last-Event-ID=e1\n200 sse\nevent e2 {\"id\":1,\"result\":{}}\nend", "+REQUEST-ANSWERED@server !HTTP-STREAM-HOLDS-RESPONSE !HTTP-GET-NO-RESPONSE"},
 		{"6.4.33 blank lines", "stdio\nopen 2025-11-25\n->! \n<-! \n", "+STDIO-STDIN-MESSAGES-ONLY +STDIO-STDOUT-MESSAGES-ONLY"},
 		{"6.5.39 annotations within an embedded resource", toolsOf("2025-06-18", `{"name":"t","inputSchema":{"type":"object"}}`) +
-			calling(`{"content":[{"type":"resource","resource":{"uri":"a:b","text":"x","annotations":{"priority":1}}}]}`), "+SCHEMA-RESULT@server"},
+			calling(`{"content":[{"type":"resource","resource":{"uri":"a:b","text":"x","annotations":{"priority":1}}}]}`), "-TOOLS-EMBEDDED-RESOURCES +SCHEMA-RESULT@server"},
 		{"6.5.58 a log message without data but null", "stdio\nopen 2025-11-25 server={\"logging\":{}}\n<- {\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":null}}", "+SCHEMA-NOTIFICATION@server"},
 	}
 }

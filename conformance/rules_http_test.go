@@ -185,6 +185,12 @@ func inputCases() []ruleCase {
 		{"sampling not declared", call + result(`,"inputRequests":{"a":{"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"maxTokens":5}}}`), "-INPUT-REQUIRED-DECLARED +SAMPLING-MAX-TOKENS"},
 		{"the state forgotten", call + result(elicit+`,"requestState":"z"`) + retry("2", answers), "-INPUT-RESPONSES-STATE"},
 		{"the state changed", call + result(elicit+`,"requestState":"z"`) + retry("2", answers+`"requestState":"y",`), "-INPUT-RESPONSES-STATE"},
+		{"a key twice", call + result(strings.Replace(elicit, `"inputRequests":{`, `"inputRequests":{"a":{"method":"elicitation/create","params":{"message":"y","requestedSchema":{"type":"object","properties":{}}}},`, 1)), "-INPUT-KEYS-UNIQUE"},
+		{"an answer missing", call + result(strings.Replace(elicit, `"inputRequests":{`, `"inputRequests":{"b":{"method":"elicitation/create","params":{"message":"y","requestedSchema":{"type":"object","properties":{}}}},`, 1)) + retry("2", answers), "-INPUT-RESPONSES-COMPLETE +INPUT-KEYS-UNIQUE +INPUT-RESPONSES-OWN +ELICITATION-DECLARED"},
+		{"all answers", call + result(elicit) + retry("2", answers), "+INPUT-RESPONSES-COMPLETE +INPUT-RESPONSES-OWN"},
+		{"the state of another tool", call + result(elicit+`,"requestState":"z"`) + strings.Replace(retry("2", answers+`"requestState":"z",`), `"name":"t"`, `"name":"u"`, 1), "-INPUT-RESPONSES-OWN !INPUT-RESPONSES-STATE"},
+		{"answered by a client that no longer can", call + result(elicit) + strings.Replace(retry("2", answers), `{"elicitation":{}}`, `{}`, 1), "-ELICITATION-DECLARED"},
+		{"roots answered by a client without", call + result(`,"inputRequests":{"a":{"method":"roots/list"}}`) + retry("2", `"inputResponses":{"a":{"roots":[]}},`), "-ROOTS-DECLARED -INPUT-REQUIRED-DECLARED"},
 		{"the same id again", call + result(elicit) + retry("1", answers), "-INPUT-RETRY-NEW-ID"},
 	}
 }

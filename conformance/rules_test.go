@@ -18,6 +18,7 @@ func allCases() []ruleCase {
 		envelopeCases(), idCases(), lifecycleCases(), capabilityCases(), progressCases(), cancellationCases(),
 		toolCases(), featureCases(), stdioCases(), httpCases(), statelessCases(), headerCases(), subscriptionCases(),
 		inputCases(), fieldCases(), erratumCases(), streamCases(), sseCases(), paramCases(), authorizationCases(),
+		elicitationCases(), samplingCases(), taskCases(), contentCases(), listCases(),
 	)
 }
 
