@@ -173,10 +173,7 @@ func (r *required) Observe(o *Observation) {
 	switch o.Request.Method {
 	case "tools/list":
 		for _, one := range members(o.Message.Result, "tools") {
-			var names []string
-			raw, _ := schemas.Member(one, "inputSchema", "required")
-			_ = json.Unmarshal(raw, &names) // what is no list requires nothing
-			r.learn("tools/call", one, names)
+			r.learn("tools/call", one, demanded(o, one))
 		}
 	case "prompts/list":
 		for _, one := range members(o.Message.Result, "prompts") {
@@ -193,6 +190,22 @@ func (r *required) Observe(o *Observation) {
 			r.judge(o)
 		}
 	}
+}
+
+// demanded lists the arguments that the input schema of a tool requires. A
+// schema that is not valid requires nothing.
+func demanded(o *Observation, tool json.RawMessage) []string {
+	schema, _ := schemas.Member(tool, "inputSchema")
+	raw, has := schemas.Member(schema, "required")
+	if !has || o.judge.options.Schemas == nil {
+		return nil
+	}
+	compiled, wrong := o.judge.options.Schemas.ToolSchema(o.Revision, schemas.Input, schema)
+	var names []string
+	if len(wrong) > 0 || compiled.Unusable != "" || json.Unmarshal(raw, &names) != nil {
+		return nil
+	}
+	return names
 }
 
 func (r *required) learn(method string, one json.RawMessage, names []string) {

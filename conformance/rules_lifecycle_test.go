@@ -161,7 +161,7 @@ func progressCases() []ruleCase {
 		{"of a task that has ended", "stdio\nopen 2025-11-25" + able + task + tell(`"p"`, "1") + status("failed") + tell(`"p"`, "2"), "+PROGRESS-TASK-TOKEN@server -PROGRESS-TASK-STOPS@server"},
 		{"of a task under another token", "stdio\nopen 2025-11-25" + able + task +
 			`<- {"method":"notifications/progress","params":{"progressToken":"t","progress":1,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}`, "-PROGRESS-TASK-TOKEN@server -PROGRESS-TOKEN-ACTIVE@server"},
-		{"of a task that was announced as ended", "stdio\nopen 2025-11-25" + able + strings.Replace(task, "working", "completed", 1) + tell(`"p"`, "2"), "-PROGRESS-TASK-STOPS@server"},
+		{"of a task that was announced as ended", "stdio\nopen 2025-11-25" + able + strings.Replace(task, "working", "completed", 1) + tell(`"p"`, "2"), "-TASKS-BEGIN-WORKING -PROGRESS-TASK-STOPS@server"},
 		{"of a task, on another stream than the one that has told its end", `http
 			open 2025-11-25 server={"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}
 			GET@g

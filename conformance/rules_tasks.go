@@ -60,9 +60,6 @@ func newTaskRule() *taskRule {
 	return &taskRule{tasks: map[string]*task{}, support: map[string]string{}, ended: map[*Request]bool{}, walks: map[trace.Side]*taskWalk{}}
 }
 
-// mostTasks bounds the tasks of one session that are remembered.
-const mostTasks = 10000
-
 func (r *taskRule) Observe(o *Observation) {
 	switch {
 	case o.Session.Modern || o.Message == nil || o.Revision != schemas.R20251125 || o.Lacks(trace.LackOrder):

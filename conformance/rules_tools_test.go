@@ -44,8 +44,8 @@ func toolCases() []ruleCase {
 		{"structured content of another form", toolsOf("2025-11-25", structured) + calling(`{"content":[{"type":"text","text":"{\"n\":\"1\"}"}],"structuredContent":{"n":"1"}}`), "-TOOLS-STRUCTURED-CONFORMS +TOOLS-STRUCTURED-TEXT"},
 		{"structured content without text", toolsOf("2025-11-25", plain) + calling(`{"content":[],"structuredContent":{"n":1}}`), "-TOOLS-STRUCTURED-TEXT !TOOLS-STRUCTURED-PRESENT"},
 		{"arguments that fit", toolsOf("2025-11-25", `{"name":"t","inputSchema":{"type":"object"}}`) + calling(`{"content":[]}`), "+TOOLS-ARGUMENTS-FIT"},
-		{"an argument that is missing", toolsOf("2025-11-25", `{"name":"t","inputSchema":{"type":"object","required":["a"]}}`) + calling(`{"content":[]}`), "-TOOLS-ARGUMENTS-FIT"},
-		{"arguments of a schema that refers to nothing", toolsOf("2025-11-25", `{"name":"t","inputSchema":{"type":"object","required":["a"],"properties":{"a":{"$ref":"#/$defs/gone"}}}}`) + calling(`{"content":[]}`), "-TOOLS-INPUT-SCHEMA ?TOOLS-ARGUMENTS-FIT"},
+		{"an argument that is missing", toolsOf("2025-11-25", `{"name":"t","inputSchema":{"type":"object","required":["a"]}}`) + calling(`{"content":[]}`), "-TOOLS-ARGUMENTS-FIT -TOOLS-INPUT-VALIDATED"},
+		{"arguments of a schema that refers to nothing", toolsOf("2025-11-25", `{"name":"t","inputSchema":{"type":"object","required":["a"],"properties":{"a":{"$ref":"#/$defs/gone"}}}}`) + calling(`{"content":[]}`), "-TOOLS-INPUT-SCHEMA ?TOOLS-ARGUMENTS-FIT !TOOLS-INPUT-VALIDATED"},
 		{"null is structured content in 2026-07-28", toolsOf("2026-07-28", `{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":["object","null"]}}`) +
 			"-> {\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",$meta}}\n<- {\"id\":2,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"null\"}],\"structuredContent\":null,$ok}}", "+TOOLS-STRUCTURED-PRESENT +TOOLS-STRUCTURED-CONFORMS"},
 		{"a header annotation", toolsOf("2026-07-28", `{"name":"t","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"Region"}}}}`), "+TOOLS-HEADER-ANNOTATIONS +TOOLS-INPUT-SCHEMA"},

@@ -3,7 +3,9 @@ package peer
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/mcp-conform/mcp-conform/trace"
 )
@@ -152,6 +154,16 @@ func clientAnswerFaults() []Fault {
 			edit: when(replying("roots/list"), unwilling)},
 		{Name: "elicitation-action", Breaks: "An elicitation is answered with an action that does not exist.", Requirements: []string{"ELICITATION-RESULT", "SCHEMA-RESULT"}, Since: r2506,
 			edit: when(replying("elicitation/create"), member("action", "maybe"))},
+		{Name: "content-unfit", Breaks: "The content of an accepted form does not fit its schema.", Requirements: []string{"ELICITATION-CONTENT-VALID"}, Since: r2506,
+			edit: when(replying("elicitation/create"), member("content", obj{"response": 7}))},
+		{Name: "form-refused", Breaks: "A form is refused that does not name its mode.", Requirements: []string{"ELICITATION-NO-MODE-FORM", "ELICITATION-RESULT"}, Since: r2511,
+			edit: when(replying("elicitation/create"), fails(codeInvalidParams, "which mode?"))},
+		{Name: "elicitation-mode-unknown", Breaks: "The client declares elicitation in a mode that there is not.", Requirements: []string{"ELICITATION-MODES"}, Since: r2511,
+			edit: when(saying("initialize"), func(m *sent) {
+				capabilities := copyOf(m.params()["capabilities"].(obj))
+				capabilities["elicitation"] = obj{"voice": obj{}}
+				param("capabilities", capabilities)(m)
+			})},
 		{Name: "root-not-a-file", Breaks: "The URI of a root is an https URI.", Requirements: []string{"ROOTS-FILE-URI", "SCHEMA-RESULT"},
 			edit: when(replying("roots/list"), member("roots", []any{obj{"uri": "https://example.com/"}}))},
 		{Name: "roots-undeclared", Breaks: "The client answers roots/list without declaring roots.", Requirements: []string{"ROOTS-DECLARED"}, edit: undeclaredByClient("roots")},
@@ -292,6 +304,23 @@ func clientStatelessFaults() []Fault {
 			edit: when(isRetry, func(m *sent) {
 				if m.params()["requestState"] == nil {
 					param("requestState", "invented")(m)
+				}
+			})},
+		{Name: "answer-left-out", Breaks: "A retry does not answer all that was asked for.", Requirements: []string{"INPUT-RESPONSES-COMPLETE"},
+			edit: when(isRetry, func(m *sent) {
+				answers, ok := m.params()["inputResponses"].(obj)
+				if ok && len(answers) > 1 {
+					answers = copyOf(answers)
+					for _, k := range slices.Sorted(maps.Keys(answers))[:1] {
+						delete(answers, k)
+					}
+					param("inputResponses", answers)(m)
+				}
+			})},
+		{Name: "answers-to-another", Breaks: "What one request was asked for comes with another.", Requirements: []string{"INPUT-RESPONSES-OWN"}, Transports: overStdio(),
+			edit: when(isRetry, func(m *sent) {
+				if m.params()["name"] != "test_simple_text" && m.method() == "tools/call" {
+					param("name", "test_simple_text")(m)
 				}
 			})},
 		{Name: "retry-with-old-id", Breaks: "A retry has the id of the request that it repeats.", Requirements: []string{"INPUT-RETRY-NEW-ID"}},

@@ -3,6 +3,8 @@ package peer
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/trace"
@@ -14,7 +16,7 @@ func serverFaults() []Fault {
 	var all []Fault
 	for _, part := range [][]Fault{
 		envelopeFaults(), idFaults(), handshakeFaults(), capabilityFaults(), featureFaults(), toolFaults(),
-		utilityFaults(), stdioFaults(), httpFaults(), statelessFaults(), statelessHTTPFaults(), inputFaults(), listenFaults(),
+		utilityFaults(), stdioFaults(), httpFaults(), statelessFaults(), statelessHTTPFaults(), inputFaults(), elicitationFaults(), listenFaults(),
 	} {
 		all = append(all, part...)
 	}
@@ -605,9 +607,79 @@ func inputFaults() []Fault {
 					delete(req["params"].(obj), "maxTokens")
 				}
 			}))},
+		{Name: "input-key-twice", Breaks: "Two questions of a result have the same key.", Requirements: []string{"INPUT-KEYS-UNIQUE"},
+			edit: when(asking, func(m *sent) {
+				text := encode(m.msg)
+				key, question, ok := firstInput(m)
+				if ok {
+					again := append(append(append([]byte(`"inputRequests":{`), encode(key)...), ':'), append(encode(question), ',')...)
+					m.raw = bytes.Replace(text, []byte(`"inputRequests":{`), again, 1)
+				}
+			})},
+		{Name: "input-role-unknown", Breaks: "A message for sampling has the role system.", Requirements: []string{"SAMPLING-MESSAGES", "SCHEMA-RESULT"},
+			edit: when(asking, eachInput(func(method string, req obj) {
+				if method == "sampling/createMessage" {
+					req["params"].(obj)["messages"] = []any{obj{"role": "system", "content": obj{"type": "text", "text": "hello"}}}
+				}
+			}))},
+		{Name: "secret-mirrored", Breaks: "A parameter for an API key is to be mirrored into a header.", Requirements: []string{"TOOLS-HEADER-NOT-SENSITIVE"},
+			edit: when(resultOf("tools/list"), func(m *sent) { mirrorKey(m.result()) })},
+		{Name: "scope-of-first-page", Breaks: "The first page of a list has another scope than the last.", Requirements: []string{"CACHE-SCOPE-PAGES"},
+			edit: when(resultOf("tools/list"), func(m *sent) {
+				if r := m.result(); r["nextCursor"] != nil {
+					r["cacheScope"] = map[any]string{"public": "private", "private": "public"}[r["cacheScope"]]
+				}
+			})},
 	}
 	for i := range all {
 		all[i].Since = modern
+	}
+	return all
+}
+
+// firstInput returns a question of a result, with its key.
+func firstInput(m *sent) (key string, question any, ok bool) {
+	questions, _ := m.result()["inputRequests"].(obj)
+	for _, k := range slices.Sorted(maps.Keys(questions)) {
+		return k, questions[k], true
+	}
+	return "", nil, false
+}
+
+// mirrorKey adds a parameter to the first tool of a list, and a header for it.
+func mirrorKey(result obj) {
+	var tools []obj
+	if json.Unmarshal(encode(result["tools"]), &tools) != nil || len(tools) == 0 {
+		return
+	}
+	schema, _ := tools[0]["inputSchema"].(map[string]any)
+	if schema["properties"] == nil {
+		schema["properties"] = map[string]any{}
+	}
+	schema["properties"].(map[string]any)["api_key"] = obj{"type": "string", "x-mcp-header": "Api-Key"}
+	result["tools"] = tools
+}
+
+// elicitationFaults are those of requests for input up to 2025-11-25.
+func elicitationFaults() []Fault {
+	asked := saying("elicitation/create")
+	all := []Fault{
+		{Name: "form-for-password", Breaks: "A form asks for a password.", Requirements: []string{"ELICITATION-NO-SECRETS"},
+			edit: when(asked, param("requestedSchema", obj{"type": "object", "properties": obj{"password": obj{"type": "string"}}}))},
+		{Name: "form-with-link", Breaks: "The message of a form holds a URL.", Requirements: []string{"ELICITATION-FORM-NO-URLS"}, Since: r2511,
+			edit: when(asked, param("message", "Please pay at https://pay.acme.io/now"))},
+		{Name: "form-without-message", Breaks: "A form has no message.", Requirements: []string{"ELICITATION-PARAMS", "SCHEMA-REQUEST"}, Since: r2511,
+			edit: when(asked, param("message", nil))},
+		{Name: "uri-with-space", Breaks: "The URI of a resource has a space in it.", Requirements: []string{"RESOURCES-URI", "SCHEMA-RESULT"},
+			edit: when(resultOf("resources/list"), func(m *sent) {
+				m.raw = bytes.Replace(encode(m.msg), []byte(`"uri":"test://`), []byte(`"uri":"test://a b/`), 1)
+			})},
+	}
+	for i := range all {
+		if all[i].Since == "" {
+			all[i].Since = r2506
+		}
+		all[i].Until = modern
 	}
 	return all
 }
