@@ -625,11 +625,14 @@ func inputFaults() []Fault {
 		{Name: "secret-mirrored", Breaks: "A parameter for an API key is to be mirrored into a header.", Requirements: []string{"TOOLS-HEADER-NOT-SENSITIVE"},
 			edit: when(resultOf("tools/list"), func(m *sent) { mirrorKey(m.result()) })},
 		{Name: "scope-of-first-page", Breaks: "The first page of a list has another scope than the last.", Requirements: []string{"CACHE-SCOPE-PAGES"},
-			edit: when(resultOf("tools/list"), func(m *sent) {
-				if r := m.result(); r["nextCursor"] != nil {
-					r["cacheScope"] = map[any]string{"public": "private", "private": "public"}[r["cacheScope"]]
-				}
-			})},
+			edit: when(func(m *sent) bool { return m.result() != nil && strings.HasSuffix(m.re, "/list") && m.request["cursor"] == nil },
+				func(m *sent) {
+					if r := m.result(); r["cacheScope"] == "public" {
+						r["cacheScope"] = "private"
+					} else {
+						r["cacheScope"] = "public"
+					}
+				})},
 	}
 	for i := range all {
 		all[i].Since = modern
@@ -672,7 +675,10 @@ func elicitationFaults() []Fault {
 			edit: when(asked, param("message", nil))},
 		{Name: "uri-with-space", Breaks: "The URI of a resource has a space in it.", Requirements: []string{"RESOURCES-URI", "SCHEMA-RESULT"},
 			edit: when(resultOf("resources/list"), func(m *sent) {
-				m.raw = bytes.Replace(encode(m.msg), []byte(`"uri":"test://`), []byte(`"uri":"test://a b/`), 1)
+				var list []obj
+				if json.Unmarshal(encode(m.result()["resources"]), &list) == nil {
+					m.result()["resources"] = append(list, obj{"uri": "test://a b", "name": "spaced"})
+				}
 			})},
 	}
 	for i := range all {

@@ -215,7 +215,8 @@ func elicit(c *call, t tool, args obj) (obj, *rpcError) {
 // elicitsForms: an empty elicitation capability means form mode only
 // (2025-11-25 client/elicitation Capabilities).
 func (c *call) elicitsForms() bool {
-	return c.declares("elicitation") && (c.declares("elicitation", "form") || !c.declares("elicitation", "url"))
+	modes, ok := c.caps.object("elicitation")
+	return ok && (len(modes) == 0 || c.declares("elicitation", "form"))
 }
 
 // orToolError makes a failed question to the client the tool's own failure.
