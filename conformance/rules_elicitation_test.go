@@ -7,8 +7,8 @@ func metaWith(capabilities string) string {
 	return strings.Replace(metaText, `clientCapabilities":{}`, `clientCapabilities":`+capabilities, 1)
 }
 
-// asking is a 2025-11-25 session in which the server asks the client, who answers.
-func asking(capabilities, method, params, answer string) string {
+// questioning is a 2025-11-25 session in which the server asks the client, who answers.
+func questioning(capabilities, method, params, answer string) string {
 	text := "stdio\nopen 2025-11-25 client=" + capabilities + "\n<- {\"id\":1,\"method\":\"" + method + "\",\"params\":" + params + "}\n"
 	if answer != "" {
 		text += "-> {\"id\":1," + answer + "}\n"
@@ -34,12 +34,12 @@ func elicitationCases() []ruleCase {
 		schema = `"requestedSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`
 		create = "elicitation/create"
 	)
-	form := func(answer string) string { return asking(both, create, `{"message":"n?",`+schema+`}`, answer) }
+	form := func(answer string) string { return questioning(both, create, `{"message":"n?",`+schema+`}`, answer) }
 	field := func(properties string) string {
-		return asking(both, create, `{"message":"?","requestedSchema":{"type":"object","properties":{`+properties+`}}}`, "")
+		return questioning(both, create, `{"message":"?","requestedSchema":{"type":"object","properties":{`+properties+`}}}`, "")
 	}
 	address := func(url string) string {
-		return asking(both, create, `{"mode":"url","message":"go","elicitationId":"e","url":"`+url+`"}`, "")
+		return questioning(both, create, `{"mode":"url","message":"go","elicitationId":"e","url":"`+url+`"}`, "")
 	}
 	complete := func(id string) string {
 		return address("https://a.example/x") + "<- {\"method\":\"notifications/elicitation/complete\",\"params\":{\"elicitationId\":\"" + id + "\"}}"
@@ -52,16 +52,16 @@ func elicitationCases() []ruleCase {
 		{"a form filled in wrongly", form(`"result":{"action":"accept","content":{"n":"1"}}`), "-ELICITATION-CONTENT-VALID"},
 		{"a form accepted without content", form(`"result":{"action":"accept"}`), "-ELICITATION-CONTENT-VALID !ELICITATION-NO-MODE-FORM"},
 		{"a form declined", form(`"result":{"action":"decline"}`), "!ELICITATION-CONTENT-VALID !ELICITATION-NO-MODE-FORM"},
-		{"a form whose fields may all be left out", asking(both, create, `{"message":"?","requestedSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`, `"result":{"action":"accept"}`), "+ELICITATION-CONTENT-VALID"},
+		{"a form whose fields may all be left out", questioning(both, create, `{"message":"?","requestedSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`, `"result":{"action":"accept"}`), "+ELICITATION-CONTENT-VALID"},
 		{"a form without a mode refused", form(`"error":{"code":-32602,"message":"x"}`), "-ELICITATION-NO-MODE-FORM"},
 		{"a form of 2025-06-18", strings.Replace(form(`"result":{"action":"accept","content":{}}`), "open 2025-11-25", "open 2025-06-18", 1), "-ELICITATION-CONTENT-VALID !ELICITATION-PARAMS !ELICITATION-NO-MODE-FORM"},
 		{"a form in 2026-07-28", inquiring(`{"elicitation":{}}`, create, `{"message":"n?",`+schema+`}`, `{"action":"accept","content":{"n":1}}`), "+ELICITATION-PARAMS +ELICITATION-CONTENT-VALID +ELICITATION-NO-MODE-FORM +ELICITATION-DECLARED"},
 		{"a form in 2026-07-28 filled in wrongly", inquiring(`{"elicitation":{}}`, create, `{"message":"n?",`+schema+`}`, `{"action":"accept","content":{"n":[]}}`), "-ELICITATION-CONTENT-VALID"},
 		{"an answer to another call", strings.Replace(inquiring(`{"elicitation":{}}`, create, `{"message":"n?",`+schema+`}`, `{"action":"accept","content":{"n":[]}}`), `"name":"t","inputResponses"`, `"name":"u","inputResponses"`, 1), "!ELICITATION-CONTENT-VALID -INPUT-RESPONSES-OWN"},
-		{"a form without a message", asking(both, create, "{"+schema+"}", ""), "-ELICITATION-PARAMS -SCHEMA-REQUEST"},
-		{"a form without a schema", asking(both, create, `{"message":"?"}`, ""), "-ELICITATION-PARAMS -SCHEMA-REQUEST"},
-		{"a third mode", asking(both, create, `{"message":"?","mode":"voice",`+schema+`}`, ""), "-ELICITATION-PARAMS -SCHEMA-REQUEST -ELICITATION-MODE-DECLARED"},
-		{"a URL without an id", asking(both, create, `{"mode":"url","message":"go","url":"https://a.example/"}`, ""), "-ELICITATION-PARAMS -SCHEMA-REQUEST"},
+		{"a form without a message", questioning(both, create, "{"+schema+"}", ""), "-ELICITATION-PARAMS -SCHEMA-REQUEST"},
+		{"a form without a schema", questioning(both, create, `{"message":"?"}`, ""), "-ELICITATION-PARAMS -SCHEMA-REQUEST"},
+		{"a third mode", questioning(both, create, `{"message":"?","mode":"voice",`+schema+`}`, ""), "-ELICITATION-PARAMS -SCHEMA-REQUEST -ELICITATION-MODE-DECLARED"},
+		{"a URL without an id", questioning(both, create, `{"mode":"url","message":"go","url":"https://a.example/"}`, ""), "-ELICITATION-PARAMS -SCHEMA-REQUEST"},
 		{"a URL without an id in 2026-07-28", inquiring(both, create, `{"mode":"url","message":"go","url":"https://a.example/"}`, ""), "+ELICITATION-PARAMS +ELICITATION-URL-VALID +ELICITATION-URL-HTTPS"},
 		{"a form for a password", field(`"API_Key":{"type":"string"}`), "-ELICITATION-NO-SECRETS"},
 		{"a form that asks whether to reset a password", field(`"password":{"type":"boolean"},"token":{"type":"string"},"newPassword":{"type":"string","enum":["yes","no"]}`), "+ELICITATION-NO-SECRETS"},
@@ -74,9 +74,9 @@ func elicitationCases() []ruleCase {
 		{"no URL", address("not a url"), "-ELICITATION-URL-VALID -SCHEMA-REQUEST"},
 		{"a URL with a password", address("https://u:p@a.example/x"), "-ELICITATION-URL-NO-CREDENTIALS"},
 		{"a URL with a key", address("https://a.example/x?api_key=7"), "-ELICITATION-URL-NO-CREDENTIALS"},
-		{"a mode refused", asking(`{"elicitation":{}}`, create, `{"mode":"url","message":"go","elicitationId":"e","url":"https://a.example/x"}`, `"error":{"code":-32602,"message":"x"}`), "+ELICITATION-MODE-REFUSED -ELICITATION-MODE-DECLARED"},
-		{"a mode not refused", asking(`{"elicitation":{}}`, create, `{"mode":"url","message":"go","elicitationId":"e","url":"https://a.example/x"}`, `"result":{"action":"accept"}`), "-ELICITATION-MODE-REFUSED -ELICITATION-MODE-DECLARED"},
-		{"no elicitation at all", asking(`{}`, create, `{"message":"n?",`+schema+`}`, `"error":{"code":-32601,"message":"x"}`), "!ELICITATION-MODE-REFUSED -LIFECYCLE-SERVER-CAPABILITIES-RESPECTED"},
+		{"a mode refused", questioning(`{"elicitation":{}}`, create, `{"mode":"url","message":"go","elicitationId":"e","url":"https://a.example/x"}`, `"error":{"code":-32602,"message":"x"}`), "+ELICITATION-MODE-REFUSED -ELICITATION-MODE-DECLARED"},
+		{"a mode not refused", questioning(`{"elicitation":{}}`, create, `{"mode":"url","message":"go","elicitationId":"e","url":"https://a.example/x"}`, `"result":{"action":"accept"}`), "-ELICITATION-MODE-REFUSED -ELICITATION-MODE-DECLARED"},
+		{"no elicitation at all", questioning(`{}`, create, `{"message":"n?",`+schema+`}`, `"error":{"code":-32601,"message":"x"}`), "!ELICITATION-MODE-REFUSED -LIFECYCLE-SERVER-CAPABILITIES-RESPECTED"},
 		{"elicitation in a mode of its own", "stdio\nopen 2025-11-25 client={\"elicitation\":{\"voice\":{}}}", "-ELICITATION-MODES"},
 		{"elicitation without a mode", "stdio\nopen 2025-11-25 client={\"elicitation\":{}}", "+ELICITATION-MODES"},
 		{"told to be complete", complete("e"), "+ELICITATION-COMPLETE-KNOWN"},
@@ -107,7 +107,7 @@ func samplingCases() []ruleCase {
 	}
 	mixed := strings.Replace(results("a", "b"), `"content":[{`, `"content":[{"type":"text","text":"and"},{`, 1)
 	ask := func(more, answer string, messages ...string) string {
-		return asking(able, create, `{"maxTokens":9,"messages":[`+strings.Join(messages, ",")+`]`+more+`}`, answer)
+		return questioning(able, create, `{"maxTokens":9,"messages":[`+strings.Join(messages, ",")+`]`+more+`}`, answer)
 	}
 	weak := func(text string) string { return strings.Replace(text, "client="+able, `client={"sampling":{}}`, 1) }
 	modern := func(message string) string {

@@ -625,7 +625,9 @@ func inputFaults() []Fault {
 		{Name: "secret-mirrored", Breaks: "A parameter for an API key is to be mirrored into a header.", Requirements: []string{"TOOLS-HEADER-NOT-SENSITIVE"},
 			edit: when(resultOf("tools/list"), func(m *sent) { mirrorKey(m.result()) })},
 		{Name: "scope-of-first-page", Breaks: "The first page of a list has another scope than the last.", Requirements: []string{"CACHE-SCOPE-PAGES"},
-			edit: when(func(m *sent) bool { return m.result() != nil && strings.HasSuffix(m.re, "/list") && m.request["cursor"] == nil },
+			edit: when(func(m *sent) bool {
+				return m.result() != nil && strings.HasSuffix(m.re, "/list") && m.request["cursor"] == nil
+			},
 				func(m *sent) {
 					if r := m.result(); r["cacheScope"] == "public" {
 						r["cacheScope"] = "private"
