@@ -147,7 +147,7 @@ func negotiation(o *Observation) {
 	if complete {
 		o.Pass("LIFECYCLE-INITIALIZE-ANSWERED", trace.Server)
 	}
-	if asked == "" || answer == "" {
+	if answer == "" {
 		return
 	}
 	rev, err := schemas.ParseRevision(answer)
@@ -158,7 +158,9 @@ func negotiation(o *Observation) {
 		o.Pass("LIFECYCLE-VERSION-ECHOED", trace.Server)
 	case known:
 		o.judge.served[rev] = true
-		otherVersion(o, asked, answer)
+		if asked != "" { // else nothing could be agreed
+			otherVersion(o, asked, answer)
+		}
 	case rev.Stateless() || !plausible.MatchString(answer):
 		o.Fail("LIFECYCLE-VERSION-OFFERED", trace.Server, Fault{
 			Detail: "the server answers initialize with a version that it cannot speak after a handshake",

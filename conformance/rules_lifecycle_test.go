@@ -44,6 +44,8 @@ func lifecycleCases() []ruleCase {
 		{"another version offered", "stdio\n" + negotiate("2025-11-25", "2025-03-26"), "+LIFECYCLE-VERSION-OFFERED !LIFECYCLE-VERSION-ECHOED"},
 		{"a version that does not exist is echoed", "stdio\n" + negotiate("2099-01-01", "2099-01-01"), "-LIFECYCLE-VERSION-OFFERED"},
 		{"a template as version", "stdio\n" + negotiate("2025-11-25", "%version%"), "-LIFECYCLE-VERSION-OFFERED"},
+		{"a template as version, though none was asked for", "stdio\n-> {\"id\":0,\"method\":\"initialize\",\"params\":{\"_meta\":{\"progressToken\":\"5\"}}}\n" +
+			"<- {\"id\":0,\"result\":{\"protocolVersion\":\"%version%\",\"capabilities\":{},\"serverInfo\":{\"name\":\"s\",\"version\":\"1\"}}}", "-LIFECYCLE-VERSION-OFFERED"},
 		{"the client asks for an older version than it can speak", "stdio\n" + negotiate("2024-11-05", "2025-06-18"), "-LIFECYCLE-CLIENT-VERSION-LATEST +LIFECYCLE-VERSION-OFFERED"},
 		{"the client asks for the latest and gets an older one", "stdio\n" + negotiate("2025-11-25", "2024-11-05"), "+LIFECYCLE-CLIENT-VERSION-LATEST !LIFECYCLE-CLIENT-VERSION-SUPPORTED"},
 		{"the client asks for an older version and gets it", "stdio\n" + negotiate("2024-11-05", "2024-11-05"), "!LIFECYCLE-CLIENT-VERSION-LATEST +LIFECYCLE-CLIENT-VERSION-SUPPORTED"},
