@@ -16,7 +16,7 @@ func serverFaults() []Fault {
 	var all []Fault
 	for _, part := range [][]Fault{
 		envelopeFaults(), idFaults(), handshakeFaults(), capabilityFaults(), featureFaults(), toolFaults(),
-		utilityFaults(), stdioFaults(), httpFaults(), statelessFaults(), statelessHTTPFaults(), inputFaults(), elicitationFaults(), listenFaults(),
+		utilityFaults(), stdioFaults(), httpFaults(), statelessFaults(), statelessHTTPFaults(), inputFaults(), elicitationFaults(), nameFaults(), listenFaults(),
 	} {
 		all = append(all, part...)
 	}
@@ -323,7 +323,7 @@ func toolFaults() []Fault {
 			edit: when(isProbe, member("content", []any{}))},
 		{Name: "tool-error-as-protocol-error", Breaks: "A tool that fails says so by a protocol error.", Requirements: []string{"TOOLS-EXECUTION-ERROR"},
 			edit: when(calling("test_error_handling"), fails(codeInternal, "the tool has failed"))},
-		{Name: "unknown-tool-accepted", Breaks: "A call of an unknown tool is answered with a result.", Requirements: []string{"TOOLS-UNKNOWN"},
+		{Name: "unknown-tool-accepted", Breaks: "A call of an unknown tool is answered with a result.", Requirements: []string{"TOOLS-UNKNOWN", "TOOLS-NAME-CASE"},
 			edit: when(refusing(codeInvalidParams, "there is no tool"), becomes(obj{"content": []any{textBlock("Done.")}}))},
 	}
 }
@@ -607,6 +607,20 @@ func inputFaults() []Fault {
 					delete(req["params"].(obj), "maxTokens")
 				}
 			}))},
+		{Name: "state-unverified", Breaks: "A call goes on with a state that the server did not give.", Requirements: []string{"INPUT-STATE-VERIFIED"},
+			edit: when(refusing(codeInvalidParams, "requestState was not issued"), becomes(obj{"content": []any{}}))},
+		{Name: "answer-missing-refused", Breaks: "A call that lacks an answer fails.", Requirements: []string{"INPUT-RESPONSES-MISSING-ASKED"},
+			edit: when(func(m *sent) bool { return asking(m) && retriesElicitation(m) }, fails(codeInvalidParams, "an answer is missing"))},
+		{Name: "answer-extra-refused", Breaks: "A call with one answer too many fails.", Requirements: []string{"INPUT-RESPONSES-EXTRA-IGNORED"},
+			edit: when(func(m *sent) bool {
+				return retriesElicitation(m) && m.result()["resultType"] == "complete" && bytes.Contains(m.request["inputResponses"], []byte(`"mcp-conform"`))
+			}, fails(codeInvalidParams, "an answer too many"))},
+		{Name: "answers-invalid-accepted", Breaks: "Answers that are no object are let pass.", Requirements: []string{"INPUT-RESPONSES-INVALID-REFUSED"},
+			edit: when(refusing(codeInvalidParams, "inputResponses must be an object"), becomes(obj{"content": []any{}}))},
+		{Name: "declined-unanswered", Breaks: "A call whose question is declined is not answered.", Requirements: []string{"ELICITATION-DECLINED-HANDLED", "REQUEST-ANSWERED", "HTTP-STREAM-HOLDS-RESPONSE"},
+			edit: when(func(m *sent) bool {
+				return m.final && m.name == elicitingTool && bytes.Contains(m.request["inputResponses"], []byte(`"user_name":{"action":"decline"`))
+			}, func(m *sent) { m.drop = true })},
 		{Name: "input-key-twice", Breaks: "Two questions of a result have the same key.", Requirements: []string{"INPUT-KEYS-UNIQUE"},
 			edit: when(asking, func(m *sent) {
 				text := encode(m.msg)
@@ -642,6 +656,13 @@ func inputFaults() []Fault {
 	return all
 }
 
+const elicitingTool = "test_input_required_result_elicitation"
+
+// retriesElicitation matches results of retries of the tool that asks one question.
+func retriesElicitation(m *sent) bool {
+	return m.result() != nil && m.name == elicitingTool && m.request["inputResponses"] != nil
+}
+
 // firstInput returns a question of a result, with its key.
 func firstInput(m *sent) (key string, question any, ok bool) {
 	questions, _ := m.result()["inputRequests"].(obj)
@@ -663,6 +684,22 @@ func mirrorKey(result obj) {
 	}
 	schema["properties"].(map[string]any)["api_key"] = obj{"type": "string", "x-mcp-header": "Api-Key"}
 	result["tools"] = tools
+}
+
+// nameFaults take for known what is not.
+func nameFaults() []Fault {
+	return []Fault{
+		{Name: "no-uri-read", Breaks: "What is no URI can be read.", Requirements: []string{"RESOURCES-URI-CHECKED"},
+			edit: when(func(m *sent) bool {
+				return m.re == "resources/read" && m.msg["error"] != nil && strings.Contains(m.name, "no uri")
+			}, becomes(obj{"contents": []any{obj{"uri": "test://static-text", "text": "hello"}}, "ttlMs": 0, "cacheScope": "private"}))},
+		{Name: "completion-for-nobody", Breaks: "Arguments of a prompt that does not exist are completed.", Requirements: []string{"COMPLETION-UNKNOWN-PROMPT"}, Since: r2503,
+			edit: when(func(m *sent) bool { return m.re == "completion/complete" && m.msg["error"] != nil }, becomes(obj{"completion": obj{"values": []any{}}}))},
+		{Name: "tool-in-any-case", Breaks: "A tool can be called by its name in another case.", Requirements: []string{"TOOLS-NAME-CASE"}, Since: r2511,
+			edit: when(func(m *sent) bool {
+				return m.re == "tools/call" && m.name == "Test_Simple_Text" && m.msg["error"] != nil
+			}, becomes(obj{"content": []any{}}))},
+	}
 }
 
 // elicitationFaults are those of requests for input up to 2025-11-25.
