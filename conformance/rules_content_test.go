@@ -103,21 +103,23 @@ func listCases() []ruleCase {
 		}
 		return text + "-> {\"id\":9,\"method\":\"server/discover\",\"params\":{$meta}}\n<- {\"id\":9,\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{}},$ok,$hints}}\n"
 	}
+	const goesOn = "-> {\"id\":8,\"method\":\"ping\"}\n<- {\"id\":8,\"result\":{}}\n"
 	const hints = `,$ok,"ttlMs":5,"cacheScope":"private"`
 	page := func(more string, names ...string) string { return `"result":` + tool(names...) + hints + more + "}" }
 	const refused = `"error":{"code":-32602,"message":"x"}`
 	return []ruleCase{
 		{"tools that changed and were told", twice("tools", tool("a"), told, tool("b")), "+TOOLS-CHANGE-NOTIFIED"},
 		{"tools that changed and were told later", twice("tools", tool("a"), "", tool("b")) + strings.Replace(told, "%", "tools", 1), "+TOOLS-CHANGE-NOTIFIED"},
-		{"tools that changed in silence", twice("tools", tool("a"), "", tool("b")), "-TOOLS-CHANGE-NOTIFIED"},
+		{"tools that changed in silence", twice("tools", tool("a"), "", tool("b")) + goesOn, "-TOOLS-CHANGE-NOTIFIED"},
 		{"tools that changed nothing but their order", twice("tools", tool("a", "b"), "", tool("b", "a")), "!TOOLS-CHANGE-NOTIFIED !TOOLS-ORDER"},
 		{"tools that change without a promise", strings.Replace(twice("tools", tool("a"), "", tool("b")), "true", "false", 1), "!TOOLS-CHANGE-NOTIFIED"},
 		{"prompts that changed and were told", twice("prompts", prompt("a"), told, prompt("b")), "+PROMPTS-CHANGE-NOTIFIED"},
-		{"prompts that changed in silence", twice("prompts", prompt("a"), "", prompt("b")), "-PROMPTS-CHANGE-NOTIFIED"},
+		{"prompts that changed in silence", twice("prompts", prompt("a"), "", prompt("b")) + goesOn, "-PROMPTS-CHANGE-NOTIFIED"},
 		{"resources that changed and were told", twice("resources", resource("a:a"), told, resource("a:b")), "+RESOURCES-CHANGE-NOTIFIED"},
-		{"resources that changed in silence", twice("resources", resource("a:a"), "", resource("a:b")), "-RESOURCES-CHANGE-NOTIFIED"},
+		{"resources that changed in silence", twice("resources", resource("a:a"), "", resource("a:b")) + goesOn, "-RESOURCES-CHANGE-NOTIFIED"},
 		{"roots that changed and were told", roots("-> {\"method\":\"notifications/roots/list_changed\"}\n"), "+ROOTS-CHANGE-NOTIFIED"},
-		{"roots that changed in silence", roots(""), "-ROOTS-CHANGE-NOTIFIED"},
+		{"roots that changed at the very end", roots(""), "!ROOTS-CHANGE-NOTIFIED"},
+		{"roots that changed in silence", roots("") + goesOn, "-ROOTS-CHANGE-NOTIFIED"},
 		{"tools in one order", modern("", page("", "a", "b"), "", page("", "a", "b")), "+TOOLS-ORDER"},
 		{"tools in another order", modern("", page("", "a", "b"), "", page("", "b", "a")), "-TOOLS-ORDER"},
 		{"other tools", modern("", page("", "a", "b"), "", page("", "b", "c")), "!TOOLS-ORDER"},

@@ -47,6 +47,7 @@ type listState struct {
 	// that began the latest complete walk.
 	told, asked int64
 	changed     bool // the list has changed and nobody has told
+	later       bool // since then the side has said something else
 }
 
 // changes compares what is listed with what was listed before, by name.
@@ -61,6 +62,11 @@ func (c *changes) Observe(o *Observation) {
 	}
 	if o.Message == nil || o.Lacks(trace.LackOrder) {
 		return
+	}
+	for method, at := range c.lists {
+		if l, _ := listedBy(method); at.changed && l.side == o.From() {
+			at.later = true
+		}
 	}
 	if o.is(schemas.Notification) && strings.HasSuffix(o.Message.Method, "/list_changed") {
 		for _, method := range changeable {
@@ -133,16 +139,17 @@ func (c *changes) compare(o *Observation, l kindOfList, at *listState) {
 	if at.told >= at.asked {
 		o.Pass(l.requirement, l.side)
 	} else {
-		at.changed = true
+		at.changed, at.later = true, false
 	}
 }
 
-// end judges changes that were never told. A server over HTTP may have had no
+// end judges changes that were never told, although the side has spoken since:
+// a notification may have been about to leave when the session ended. A server over HTTP may have had no
 // stream to tell it on, and since 2026-07-28 tells only who has subscribed.
 func (c *changes) end(o *Observation) {
 	for _, method := range changeable {
 		at, l := c.of(method), kindOfList{}
-		if l, _ = listedBy(method); !at.changed || o.Session.Modern || l.side == trace.Server && o.Session.Transport != trace.Stdio {
+		if l, _ = listedBy(method); !at.changed || !at.later || o.Session.Modern || l.side == trace.Server && o.Session.Transport != trace.Stdio {
 			continue
 		}
 		o.Fail(l.requirement, l.side, Fault{
