@@ -147,7 +147,7 @@ type Limits struct {
 	// default, 64 MiB, is well above what any client or server is known to take.
 	Message int
 	// Events and Bytes bound what a peer may send in the life of one wire. The
-	// defaults, 2^18 events and 256 MiB, are some hundred times what the whole
+	// defaults, 2^15 events and 256 MiB, are some ten times what the whole
 	// suite makes a talkative server say, and a flood reaches them in seconds.
 	Events int
 	Bytes  int64
@@ -161,7 +161,7 @@ func (l Limits) orDefault() Limits {
 		l.Message = 64 << 20
 	}
 	if l.Events <= 0 {
-		l.Events = 1 << 18
+		l.Events = 1 << 15
 	}
 	if l.Bytes <= 0 {
 		l.Bytes = 256 << 20
