@@ -124,13 +124,13 @@ func (r *toolRule) schemas(o *Observation, one json.RawMessage, t *tool, name, a
 	dialect(o, output, at+"/outputSchema")
 	if !has {
 		o.Fail("TOOLS-INPUT-SCHEMA", trace.Server, Fault{
-			Detail: "a tool has no input schema", Want: at + "/inputSchema: object", Got: "absent from " + clip(name),
+			Detail: "a tool has no input schema" + r.which(name), Want: at + "/inputSchema: object", Got: "absent from " + clip(name),
 		})
 	} else {
 		var found []schemas.Violation
 		t.input, found = schemas.CompileToolSchema(o.Revision, schemas.Input, input)
 		annotations, rest := splitAnnotations(found)
-		reportSchema(o, "TOOLS-INPUT-SCHEMA", "the input schema of a tool is no valid schema for an object", rest, name, at+"/inputSchema")
+		reportSchema(o, "TOOLS-INPUT-SCHEMA", "the input schema of a tool is no valid schema for an object"+r.which(name), rest, name, at+"/inputSchema")
 		if o.Revision.Stateless() && bytes.Contains(input, []byte(`"x-mcp-header"`)) {
 			reportSchema(o, "TOOLS-HEADER-ANNOTATIONS", "a parameter is mirrored into a header in a way that is not allowed", annotations, name, at+"/inputSchema")
 		}
@@ -138,8 +138,20 @@ func (r *toolRule) schemas(o *Observation, one json.RawMessage, t *tool, name, a
 	if hasOutput && o.Revision >= schemas.R20250618 {
 		var found []schemas.Violation
 		t.output, found = schemas.CompileToolSchema(o.Revision, schemas.Output, output)
-		reportSchema(o, "TOOLS-OUTPUT-SCHEMA", "the output schema of a tool is no valid schema", found, name, at+"/outputSchema")
+		reportSchema(o, "TOOLS-OUTPUT-SCHEMA", "the output schema of a tool is no valid schema"+r.which(name), found, name, at+"/outputSchema")
 	}
+}
+
+// mostNamed is how many tools a server may have for each bad one to be a finding
+// of its own; beyond that they are counted together.
+const mostNamed = 100
+
+// which names a tool in the words of a finding, so that each has its own.
+func (r *toolRule) which(name string) string {
+	if len(r.tools) > mostNamed {
+		return ""
+	}
+	return ": " + clip(strconv.Quote(name))
 }
 
 // splitAnnotations keeps faults of x-mcp-header apart: they are the matter of

@@ -56,6 +56,25 @@ func TestCheckJudgesPlainLines(t *testing.T) {
 	}
 }
 
+func TestEachBadToolOfAListIsAFindingOfItsOwn(t *testing.T) {
+	bad := strings.Replace(goodSession, `{"name":"add","inputSchema":{"type":"object"}}`,
+		`{"name":"one","inputSchema":{}},{"name":"good","inputSchema":{"type":"object"}},{"name":"two","inputSchema":{}}`, 1)
+	r := readReport(t, mcp(t, "check", "--json", write(t, "bad.log", bad)).out)
+	judged := false
+	for _, q := range r.Requirements {
+		if q.ID != "TOOLS-INPUT-SCHEMA" {
+			continue
+		}
+		judged = true
+		if len(q.Findings) != 2 || !strings.Contains(q.Findings[0].Detail, `"one"`) || !strings.Contains(q.Findings[1].Detail, `"two"`) {
+			t.Errorf("two bad tools give %+v", q.Findings)
+		}
+	}
+	if !judged {
+		t.Error("the schemas of the tools were not judged")
+	}
+}
+
 func TestCheckJudgesOneFileForEachSide(t *testing.T) {
 	var client, server strings.Builder
 	for i, line := range strings.SplitAfter(goodSession, "\n") {
