@@ -13,9 +13,9 @@
 // a peer that is named is run in any case.
 
 import { execFileSync, spawn } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -24,6 +24,11 @@ const here = dirname(fileURLToPath(import.meta.url));
 const root = dirname(here);
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "mcp-conform-interop");
 const limitSeconds = 300;
+
+// What is judged is this checkout, while others may run from the same cache.
+const own = mkdtempSync(join(tmpdir(), "mcp-conform-interop-"));
+const mcpConform = join(own, "mcp-conform");
+process.on("exit", () => rmSync(own, { recursive: true, force: true }));
 
 // Go peers: one folder of the cache each; the binary is named for the package.
 const goSDK = "github.com/modelcontextprotocol/go-sdk";
@@ -40,7 +45,7 @@ const go = (id) => ({ install: () => installGo(id), path: join(cache, id, goPack
 
 // npm peers: "node" is what CI needs, "more" is the rest, with two small servers
 // of ours beside the packages that they import.
-const npmFolders = { node: { source: here, own: [] }, more: { source: join(here, "more"), own: ["typescript-1.mjs", "typescript-2.mjs"] } };
+const npmFolders = { node: { source: here, servers: [] }, more: { source: join(here, "more"), servers: ["typescript-1.mjs", "typescript-2.mjs"] } };
 const npm = (folder, script) => ({ install: () => installNpm(folder), path: join(cache, folder, script) });
 
 const sdk180 = go("go-sdk-1.8.0"), sdk161 = go("go-sdk-1.6.1"), sdk141 = go("go-sdk-1.4.1"), sdk120 = go("go-sdk-1.2.0");
@@ -51,8 +56,8 @@ const playwright = npm("more", "node_modules/@playwright/mcp/cli.js");
 const chrome = npm("more", "node_modules/chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js");
 const typescript1 = npm("more", "typescript-1.mjs"), typescript2 = npm("more", "typescript-2.mjs");
 
-// PORT in an argument, the URL or the environment stands for a free port, CACHE
-// for the cache folder.
+// PORT in an argument, the URL or the environment stands for a free port, FILES
+// for a folder that a server may write to.
 const peers = [
   { id: "go-sdk-1.8.0-stdio", ci: true, from: sdk180, command: [sdk180.path] },
   { id: "go-sdk-1.8.0-http", ci: true, from: sdk180, command: [sdk180.path, "-http=localhost:PORT", "-stateless=false"], url: "http://localhost:PORT/" },
@@ -67,8 +72,8 @@ const peers = [
   { id: "go-sdk-1.4.1-http", from: sdk141, command: [sdk141.path, "-http=localhost:PORT"], url: "http://localhost:PORT/" },
   { id: "mcp-go-1.2.1-http", from: go("mcp-go-1.2.1-fixture"), command: [go("mcp-go-1.2.1-fixture").path], url: "http://127.0.0.1:PORT/mcp", env: { CONFORMANCE_ADDR: "127.0.0.1:PORT" } },
   { id: "mcp-go-1.2.1-stdio", from: go("mcp-go-1.2.1-everything"), command: [go("mcp-go-1.2.1-everything").path, "-t", "stdio"] },
-  { id: "server-filesystem-stdio", from: filesystem, command: ["node", filesystem.path, join("CACHE", "files")] },
-  { id: "server-memory-stdio", from: memory, command: ["node", memory.path], env: { MEMORY_FILE_PATH: join("CACHE", "files", "memory.json") } },
+  { id: "server-filesystem-stdio", from: filesystem, command: ["node", filesystem.path, "FILES"] },
+  { id: "server-memory-stdio", from: memory, command: ["node", memory.path], env: { MEMORY_FILE_PATH: join("FILES", "memory.json") } },
   { id: "playwright-stdio", from: playwright, command: ["node", playwright.path, "--headless"] },
   { id: "chrome-devtools-stdio", from: chrome, command: ["node", chrome.path, "--headless", "--no-usage-statistics"] },
   { id: "typescript-sdk-1-stdio", from: typescript1, command: ["node", typescript1.path] },
@@ -85,9 +90,9 @@ function installGo(id) {
 }
 
 function installNpm(folder) {
-  const { source, own } = npmFolders[folder];
+  const { source, servers } = npmFolders[folder];
   const dir = mk(join(cache, folder));
-  for (const f of own) copyFileSync(join(source, f), join(dir, f));
+  for (const f of servers) copyFileSync(join(source, f), join(dir, f));
   const lock = readFileSync(join(source, "package-lock.json"), "utf8");
   const done = join(dir, "installed-lock.json"); // written last: an install that broke off is done again
   if (existsSync(done) && readFileSync(done, "utf8") === lock) return;
@@ -115,12 +120,12 @@ function freePort() {
 
 async function judge(peer) {
   const port = await freePort();
-  const fill = (s) => s.replaceAll("PORT", port).replaceAll("CACHE", cache);
+  const fill = (s) => s.replaceAll("PORT", port).replaceAll("FILES", join(own, "files"));
   const args = ["run", "--json", ...(peer.url ? ["--url", fill(peer.url)] : []), "--", ...peer.command.map(fill)];
   const mark = `MCP_CONFORM_INTEROP=${process.pid}-${port}`; // on all that this run starts
   const env = { ...process.env, MCP_CONFORM_INTEROP: mark.split("=")[1] };
   for (const [k, v] of Object.entries(peer.env || {})) env[k] = fill(v);
-  const child = spawn(join(cache, "mcp-conform"), args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(mcpConform, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   let out = "", err = "";
   child.stdout.on("data", (d) => (out += d));
   child.stderr.on("data", (d) => (err += d));
@@ -222,8 +227,8 @@ async function main() {
   if (unknown.length > 0) throw new Error(`no peer ${unknown.join(", ")}; the peers are ${peers.map((p) => p.id).join(", ")}`);
   const chosen = peers.filter((p) => (ids.length > 0 ? ids.includes(p.id) : p.ci || options.all));
   for (const from of new Set(chosen.map((p) => p.from))) from.install();
-  mk(join(cache, "files"));
-  execFileSync("go", ["build", "-o", join(cache, "mcp-conform"), "./cmd/mcp-conform"], { cwd: root, stdio: "inherit" });
+  mk(join(own, "files"));
+  execFileSync("go", ["build", "-o", mcpConform, "./cmd/mcp-conform"], { cwd: root, stdio: "inherit" });
   let good = 0;
   for (const peer of chosen) {
     for (let n = 0; n < repeat; n++) good += await run(peer, options);
