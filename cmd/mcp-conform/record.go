@@ -70,6 +70,14 @@ func recordStdio(ctx context.Context, s streams, file string, command []string) 
 	})
 }
 
+// pointer is a URL as it may be shown: secrets in it are for whoever gave them.
+func pointer(url string) string {
+	if masked := trace.MaskURL(url); masked != url {
+		return masked + " (**** as in --upstream)"
+	}
+	return url
+}
+
 func recordHTTP(ctx context.Context, s streams, file, listen, upstream string) error {
 	h := trace.Header{Tool: toolName(), Made: "record", Started: time.Now(), Transport: trace.StreamableHTTP, Target: trace.MaskURL(upstream)}
 	return withTrace(file, h, func(w *trace.Writer) error {
@@ -78,7 +86,7 @@ func recordHTTP(ctx context.Context, s streams, file, listen, upstream string) e
 		if err != nil {
 			return fail(exitUsage, err)
 		}
-		fmt.Fprintf(s.err, "recording: point the client at %s\n", proxy.URL())
+		fmt.Fprintf(s.err, "recording: point the client at %s\n", pointer(proxy.URL()))
 		err = proxy.Serve(ctx)
 		if errors.Is(err, context.Canceled) {
 			return nil

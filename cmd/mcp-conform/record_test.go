@@ -48,6 +48,17 @@ func TestRecordGoesOnWhenTheTraceCannotBeWritten(t *testing.T) {
 	}
 }
 
+func TestRecordShowsNoSecretsOfTheURL(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://127.0.0.1:1/mcp":         "http://127.0.0.1:1/mcp",
+		"http://127.0.0.1:1/mcp?token=s": "http://127.0.0.1:1/mcp?token=**** (**** as in --upstream)",
+	} {
+		if got := pointer(url); got != want {
+			t.Errorf("%s is shown as %s, want %s", url, got, want)
+		}
+	}
+}
+
 func TestRecordRefusesToPassOnToItself(t *testing.T) {
 	addr := freeAddress(t)
 	mcp(t, "record", "--trace", filepath.Join(t.TempDir(), "t.jsonl"), "--listen", addr, "--upstream", "http://"+addr+"/mcp").
