@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -190,7 +191,7 @@ other people's files are copies of those. It ends with 1 if anything differs.`,
 		Example: `  mcp-conform schema diff 2025-06-18 2025-11-25
   mcp-conform schema diff vendored/schema.json 2025-11-25`,
 		Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			published := *flags
 			published.asPublished = true
 			set, err := published.load()
@@ -203,7 +204,10 @@ other people's files are copies of those. It ends with 1 if anything differs.`,
 					return fail(exitUsage, err)
 				}
 			}
-			c := schemas.Diff(sides[0], sides[1])
+			c, err := compare(cmd.Context(), sides[0], sides[1])
+			if err != nil {
+				return err
+			}
 			if _, err := c.WriteTo(s.out); err != nil {
 				return fail(exitHarness, err)
 			}
@@ -229,4 +233,17 @@ func openSchema(set *schemas.Set, arg string) (*schemas.Document, error) {
 		return nil, err
 	}
 	return schemas.ReadDocument(arg, raw)
+}
+
+// compare compares two documents. Files can be made that take for ever, so that
+// it has to end when it is interrupted.
+func compare(ctx context.Context, a, b *schemas.Document) (*schemas.Comparison, error) {
+	done := make(chan *schemas.Comparison, 1)
+	go func() { done <- schemas.Diff(a, b) }()
+	select {
+	case c := <-done:
+		return c, nil
+	case <-ctx.Done():
+		return nil, fail(exitHarness, errors.New("interrupted while comparing"))
+	}
 }

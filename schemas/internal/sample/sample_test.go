@@ -140,3 +140,21 @@ func TestEveryRunIsTheSame(t *testing.T) {
 		}
 	}
 }
+
+// A definition may refer to itself without a member in between: that says
+// nothing, and must not be followed for ever.
+func TestReferencesInACircleEnd(t *testing.T) {
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(`{"$defs": {
+		"A": {"allOf": [{"$ref": "#/$defs/A"}], "type": "object", "required": ["x"], "properties": {"x": {"const": 1}}},
+		"B": {"$ref": "#/$defs/C"}, "C": {"$ref": "#/$defs/B", "const": 2}
+	}}`), &doc); err != nil {
+		t.Fatal(err)
+	}
+	s := New(doc)
+	for name, want := range map[string]any{"A": map[string]any{"x": 1.0}, "B": 2.0} {
+		if got := s.Valid(name); len(got) == 0 || !reflect.DeepEqual(got[0], want) {
+			t.Errorf("%s: %v, want %v first", name, got, want)
+		}
+	}
+}

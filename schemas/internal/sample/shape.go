@@ -26,6 +26,7 @@ type shape struct {
 	maximum    float64
 	format     string
 	pattern    string
+	folded     map[string]bool // references that were followed
 }
 
 // shape folds schemas into one, with the first branch of each union.
@@ -39,7 +40,7 @@ func (s *Source) shape(schemas ...any) shape {
 
 func newShape() shape {
 	return shape{
-		properties: map[string][]any{}, required: map[string]bool{},
+		properties: map[string][]any{}, required: map[string]bool{}, folded: map[string]bool{},
 		minimum: math.Inf(-1), maximum: math.Inf(1),
 	}
 }
@@ -99,7 +100,8 @@ func (s *Source) fold(sh *shape, schema any, c *choice) {
 	if !ok {
 		return
 	}
-	if ref, ok := m["$ref"].(string); ok {
+	if ref, ok := m["$ref"].(string); ok && !sh.folded[ref] {
+		sh.folded[ref] = true // once is enough, and ends what refers to itself
 		s.fold(sh, s.definition(ref), c)
 	}
 	for _, keyword := range []string{"anyOf", "oneOf"} {
