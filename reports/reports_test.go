@@ -100,6 +100,24 @@ func TestRenderersAgainstGoldenFiles(t *testing.T) {
 	}
 }
 
+func TestAMustIsNotHiddenBehindTheSameAdviceOfAnEarlierRevision(t *testing.T) {
+	r := sample()
+	r.Requirements = nil
+	for rev, level := range map[schemas.Revision]conformance.Level{schemas.R20241105: conformance.Should, schemas.R20250618: conformance.Must} {
+		r.Requirements = append(r.Requirements, reports.Requirement{ID: "A-THING", Revision: rev, Level: level, Side: trace.Server,
+			Verdict: conformance.Fail, Findings: []reports.Finding{{Detail: "it does not hold", Count: 1}}})
+	}
+	var b bytes.Buffer
+	if err := reports.Text(&b, r, reports.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"FAIL  A-THING (MUST, server)  2025-06-18", "WARN  A-THING (SHOULD, server)  2024-11-05"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("nothing says %q in\n%s", want, b.String())
+		}
+	}
+}
+
 func TestPlainTextCarriesNoControlCharacterOfThePeer(t *testing.T) {
 	var b bytes.Buffer
 	if err := reports.Text(&b, sample(), reports.TextOptions{All: true}); err != nil {

@@ -100,7 +100,9 @@ func failuresOf(r *Report) []failure {
 			continue
 		}
 		for _, f := range q.Findings {
-			key := q.ID + "\x00" + string(q.Side) + "\x00" + f.Detail
+			// The level belongs to it: what is advice in one revision may be a
+			// MUST in the next, and must not hide behind the advice.
+			key := q.ID + "\x00" + string(q.Side) + "\x00" + string(q.Level) + "\x00" + f.Detail
 			i, ok := at[key]
 			if !ok {
 				i = len(out)

@@ -43,12 +43,20 @@ func (c Check) Apply(event json.RawMessage, vars Vars) (Outcome, error) {
 		if err != nil {
 			return Outcome{}, err
 		}
-		o.Want = at + ": " + excerpt(want)
+		o.Want = place(at) + excerpt(want)
 		o.OK = found && Equal(got, want)
 	default:
 		return c.like(o, at, got, found, vars)
 	}
 	return o, nil
+}
+
+// place says for people where a check looks; the whole goes without saying.
+func place(at string) string {
+	if at == "" {
+		return ""
+	}
+	return at + ": "
 }
 
 func (c Check) like(o Outcome, at string, got json.RawMessage, found bool, vars Vars) (Outcome, error) {
@@ -60,7 +68,7 @@ func (c Check) like(o Outcome, at string, got json.RawMessage, found bool, vars 
 	if err != nil {
 		return Outcome{}, err
 	}
-	o.Want = at + ": " + excerpt(text)
+	o.Want = place(at) + excerpt(text)
 	if !found {
 		return o, nil
 	}

@@ -42,7 +42,7 @@ func dialectOf(schema string) (dialect, bool) {
 	return dialect{}, false
 }
 
-// fromECMA rewrites \uXXXX, which Go spells \x{XXXX}.
+// fromECMA rewrites \u and four digits, which Go spells \x{…}.
 func fromECMA(pattern string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
