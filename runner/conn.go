@@ -61,7 +61,7 @@ func (c *conn) attend(ctx context.Context) {
 		for {
 			var x *entry
 			open := c.journal.await(ctx, time.Hour, func() bool {
-				if x = c.journal.find(c.unattended); x == nil {
+				if x = c.journal.pick(c.unattended); x == nil {
 					x = c.broken()
 				}
 				if x != nil {
@@ -295,11 +295,15 @@ func (c *conn) refused(exchange string) bool {
 func (c *conn) wait(ctx context.Context, limit time.Duration, what string, fits func(*entry) bool, hopeless func() string) (*entry, error) {
 	var x *entry
 	why := ""
+	looked := 0 // what did not fit will not fit later
 	c.journal.await(ctx, limit, func() bool {
-		if x = c.journal.find(fits); x != nil {
-			x.taken = true
-			return true
+		for ; looked < len(c.journal.entries); looked++ {
+			if x = c.journal.entries[looked]; fits(x) {
+				x.taken = true
+				return true
+			}
 		}
+		x = nil
 		why = hopeless()
 		return why != ""
 	})

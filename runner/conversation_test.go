@@ -120,3 +120,22 @@ func TestConversation(t *testing.T) {
 		})
 	}
 }
+
+func TestPickPassesOverNothingThatMayFitLater(t *testing.T) {
+	j := newJournal()
+	wanted := func(x *entry) bool { return !x.answered && !x.reserved }
+	for i := range 4 {
+		j.entries = append(j.entries, &entry{answered: i < 2, reserved: i == 2})
+	}
+	if x := j.pick(wanted); x != j.entries[3] || j.passed != 2 {
+		t.Errorf("picked %+v, passed %d: want the last, and to stop at what is reserved", x, j.passed)
+	}
+	j.entries[3].answered = true
+	if x := j.pick(wanted); x != nil {
+		t.Errorf("picked %+v", x)
+	}
+	j.release()
+	if x := j.pick(wanted); x != j.entries[2] {
+		t.Errorf("after the release picked %+v", x)
+	}
+}

@@ -27,6 +27,7 @@ type journal struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at each change
 	entries []*entry
+	passed  int // entries before this one ask nothing of manners any more
 	// awaited counts, by method, the requests that the running conversation has
 	// steps for. What arrives for them is reserved.
 	awaited map[string]int
@@ -122,7 +123,7 @@ func (j *journal) begin(awaited map[string]int) {
 			open = append(open, x)
 		}
 	}
-	j.entries, j.awaited = open, awaited
+	j.entries, j.passed, j.awaited = open, 0, awaited
 }
 
 // release hands what is still reserved to manners, at the end of a conversation.
@@ -133,6 +134,7 @@ func (j *journal) release() {
 	for _, x := range j.entries {
 		x.reserved = false
 	}
+	j.passed = 0
 	j.wake()
 }
 
@@ -175,6 +177,22 @@ func (j *journal) find(fits func(*entry) bool) *entry {
 	for _, x := range j.entries {
 		if fits(x) {
 			return x
+		}
+	}
+	return nil
+}
+
+// pick returns the first entry that fits, as find does, and remembers how far
+// nothing can fit any more: what did not and is not reserved. Manners look after
+// every event, and a flood of them must not cost its square.
+func (j *journal) pick(fits func(*entry) bool) *entry {
+	for i := j.passed; i < len(j.entries); i++ {
+		x := j.entries[i]
+		if fits(x) {
+			return x
+		}
+		if i == j.passed && !x.reserved {
+			j.passed++
 		}
 	}
 	return nil
