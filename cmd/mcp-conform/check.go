@@ -39,7 +39,10 @@ Both sides are judged, but for traces that "run" wrote: there the harness breaks
 rules on purpose, and only the side under test is judged.`,
 		Example: `  mcp-conform check trace.jsonl
   mcp-conform check --from-client stdin.log --from-server stdout.log
-  mcp-conform check --json session.har`,
+  mcp-conform check --json session.har
+  mcp-conform check --side server --revision 2025-06-18 --all stdout-and-stdin.log
+  mcp-conform check --schema-dir specification/schema --report json=report.json trace.jsonl
+  mcp-conform check --as-published trace.jsonl`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return check(cmd.Context(), s, f, args)
 		},

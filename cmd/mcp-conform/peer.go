@@ -65,7 +65,7 @@ func peerClientCommand(s streams) *cobra.Command {
 		Use:   "client {URL | -- COMMAND [ARG…]}",
 		Short: "Start the reference client on a server over HTTP, or over the pipes of COMMAND",
 		Example: `  mcp-conform peer client http://localhost:3000/mcp
-  mcp-conform peer client -- node dist/index.js stdio`,
+  mcp-conform peer client --fault reused-id -- node dist/index.js stdio`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := peer.NewClient(o)

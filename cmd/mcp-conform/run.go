@@ -57,7 +57,13 @@ arguments.`,
   mcp-conform run --url http://localhost:3000/mcp --report junit=out.xml -- ./serve
   mcp-conform run --client -- ./my-client
   mcp-conform run --client --transport stdio -- ./my-client {command} {args}
-  mcp-conform run --revision 2025-11-25 --scenario 'tools.*' -- ./server`,
+  mcp-conform run --revision 2025-11-25 --scenario 'tools.*' -- ./server
+  mcp-conform run --scenarios my-scenarios --all -- ./server
+  mcp-conform run --env API_KEY=x --dir ./build --trace session.jsonl --json -- ./server
+  mcp-conform run --header 'Authorization: Bearer TOKEN' --url http://localhost:3000/mcp
+  mcp-conform run --patience 3 --concurrency 1 -- ./slow-server
+  mcp-conform run --schema-dir specification/schema --as-published -- ./server
+  mcp-conform run --fault wrong-id --revision 2025-11-25`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			// An empty variable must not turn into a run that judges the reference
 			// server, and conforms.

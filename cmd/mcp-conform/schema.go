@@ -22,7 +22,8 @@ func schemaCommand(s streams) *cobra.Command {
 documents of authorization. They are as intended unless --as-published is given:
 amended where the text of the specification and the published schema part.`,
 	}
-	cmd.Example = "  mcp-conform schema show 2025-11-25 Tool"
+	cmd.Example = `  mcp-conform schema show 2025-11-25 Tool --as-published
+  mcp-conform schema validate --schema-dir specification/schema --definition Tool tool.json`
 	flags := &schemaFlags{}
 	flags.register(cmd.PersistentFlags())
 	cmd.AddCommand(schemaListCommand(s, flags), schemaShowCommand(s, flags), schemaValidateCommand(s, flags), schemaDiffCommand(s, flags))

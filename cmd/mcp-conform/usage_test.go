@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func TestWrongUsageEndsWithCode2AndSaysWhatToDo(t *testing.T) {
@@ -93,6 +94,11 @@ func TestEveryCommandAndFlagIsDocumented(t *testing.T) {
 		if c.Runnable() && c.Example == "" {
 			t.Errorf("%s has no example", c.CommandPath())
 		}
+		c.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Name != "help" && c.Runnable() && !strings.Contains(c.Example, "--"+f.Name) {
+				t.Errorf("%s: no example shows --%s", c.CommandPath(), f.Name)
+			}
+		})
 		for _, sub := range c.Commands() {
 			walk(sub)
 		}
