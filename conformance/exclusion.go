@@ -74,20 +74,11 @@ func (c *Catalogue) exclude(fsys fs.FS, prefix string) error {
 // parseExclusions reads one file of exclusions, as strictly as requirements are read.
 func parseExclusions(file, area string, data []byte) ([]Exclusion, error) {
 	p := parser{file: file}
-	list, err := p.entries(data, "exclusions, each beginning with \"- sha:\"")
-	if err != nil {
-		return nil, err
-	}
-	xs := make([]Exclusion, 0, len(list))
-	for _, n := range list {
+	return each(p, data, "exclusions, each beginning with \"- sha:\"", func(n *yaml.Node) (Exclusion, error) {
 		x, err := p.exclusion(n)
-		if err != nil {
-			return nil, err
-		}
 		x.File, x.Area = file, area
-		xs = append(xs, x)
-	}
-	return xs, nil
+		return x, err
+	})
 }
 
 func (p parser) exclusion(n *yaml.Node) (Exclusion, error) {

@@ -135,3 +135,13 @@ func (o *Observation) errorCode() string {
 	code, _ := schemas.Member(o.Message.Error, "code")
 	return string(code)
 }
+
+// toolSchema compiles a schema that came over the wire. Servers list the same
+// tools in every session, so what the judge's schemas remember is used again;
+// the results are shared and must not be changed.
+func (o *Observation) toolSchema(role schemas.SchemaRole, raw json.RawMessage) (*schemas.ToolSchema, []schemas.Violation) {
+	if set := o.judge.options.Schemas; set != nil {
+		return set.ToolSchema(o.Revision, role, raw)
+	}
+	return schemas.CompileToolSchema(o.Revision, role, raw)
+}

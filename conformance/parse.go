@@ -17,20 +17,30 @@ import (
 // parseRequirements reads one catalogue file.
 func parseRequirements(file, area string, data []byte) ([]*Requirement, error) {
 	p := parser{file: file}
-	list, err := p.entries(data, "requirements, each beginning with \"- id:\"")
+	return each(p, data, "requirements, each beginning with \"- id:\"", func(n *yaml.Node) (*Requirement, error) {
+		r, err := p.requirement(n)
+		if err == nil {
+			r.File, r.Area = file, area
+		}
+		return r, err
+	})
+}
+
+// each reads a file that holds a list, one entry at a time; of says of what.
+func each[T any](p parser, data []byte, of string, read func(*yaml.Node) (T, error)) ([]T, error) {
+	list, err := p.entries(data, of)
 	if err != nil {
 		return nil, err
 	}
-	rs := make([]*Requirement, 0, len(list))
+	out := make([]T, 0, len(list))
 	for _, n := range list {
-		r, err := p.requirement(n)
+		x, err := read(n)
 		if err != nil {
 			return nil, err
 		}
-		r.File, r.Area = file, area
-		rs = append(rs, r)
+		out = append(out, x)
 	}
-	return rs, nil
+	return out, nil
 }
 
 type parser struct{ file string }

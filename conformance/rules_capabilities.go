@@ -114,36 +114,42 @@ func (r *serverDeclares) use(o *Observation) usage {
 	return u
 }
 
+// declaration is the capability that stands for a method, and the requirement
+// that ties the two together.
+type declaration struct{ requirement, capability string }
+
+var serverMethods = map[string]declaration{
+	"tools/list":          {"TOOLS-LIST-ANSWERED", "tools"},
+	"prompts/list":        {"PROMPTS-LIST-ANSWERED", "prompts"},
+	"resources/list":      {"RESOURCES-LIST-ANSWERED", "resources"},
+	"logging/setLevel":    {"LOGGING-SET-LEVEL", "logging"},
+	"completion/complete": {"COMPLETION-ANSWERED", "completions"},
+	"resources/subscribe": {"RESOURCES-SUBSCRIBE-ANSWERED", "resources.subscribe"},
+}
+
+var clientMethods = map[string]declaration{
+	"roots/list":             {"ROOTS-DECLARED", "roots"},
+	"sampling/createMessage": {"SAMPLING-DECLARED", "sampling"},
+	"elicitation/create":     {"ELICITATION-DECLARED", "elicitation"},
+}
+
 // declaredWorks: a declared capability answers its methods. Any error but
 // -32601 may have its reasons; an undeclared one answers -32601 rightly.
 func declaredWorks(o *Observation) {
 	if o.Request == nil || o.From() != trace.Server || !o.is(schemas.Result, schemas.Error) || o.Earlier != nil {
 		return
 	}
-	var requirement, capability string
-	switch o.Request.Method {
-	case "tools/list":
-		requirement, capability = "TOOLS-LIST-ANSWERED", "tools"
-	case "prompts/list":
-		requirement, capability = "PROMPTS-LIST-ANSWERED", "prompts"
-	case "resources/list":
-		requirement, capability = "RESOURCES-LIST-ANSWERED", "resources"
-	case "logging/setLevel":
-		requirement, capability = "LOGGING-SET-LEVEL", "logging"
-	case "completion/complete":
-		requirement, capability = "COMPLETION-ANSWERED", "completions"
-	case "resources/subscribe":
-		requirement, capability = "RESOURCES-SUBSCRIBE-ANSWERED", "resources.subscribe"
-	default:
+	d, ok := serverMethods[o.Request.Method]
+	if !ok {
 		return
 	}
-	if yes, known := o.Session.declared(trace.Server, capability); !known || !yes {
+	if yes, known := o.Session.declared(trace.Server, d.capability); !known || !yes {
 		return
 	}
 	if o.is(schemas.Result) {
-		o.Pass(requirement, trace.Server)
+		o.Pass(d.requirement, trace.Server)
 	} else if o.errorCode() == "-32601" {
-		o.Fail(requirement, trace.Server, Fault{
+		o.Fail(d.requirement, trace.Server, Fault{
 			Detail: "a method of a declared capability does not exist", Want: "a result of " + o.Request.Method, Got: "error -32601",
 		})
 	}
@@ -155,20 +161,13 @@ func clientDeclares(o *Observation) {
 	if o.Session.Modern || !o.is(schemas.Result) || o.From() != trace.Client || o.Request == nil {
 		return
 	}
-	var requirement, capability string
-	switch o.Request.Method {
-	case "roots/list":
-		requirement, capability = "ROOTS-DECLARED", "roots"
-	case "sampling/createMessage":
-		requirement, capability = "SAMPLING-DECLARED", "sampling"
-	case "elicitation/create":
-		requirement, capability = "ELICITATION-DECLARED", "elicitation"
-	default:
+	d, ok := clientMethods[o.Request.Method]
+	if !ok {
 		return
 	}
-	if yes, known := o.Session.declared(trace.Client, capability); known {
-		o.Check(yes, requirement, trace.Client, Fault{
-			Detail: "the client answers what it does not declare", Want: "capabilities." + capability, Got: o.Request.Method + " answered without it",
+	if yes, known := o.Session.declared(trace.Client, d.capability); known {
+		o.Check(yes, d.requirement, trace.Client, Fault{
+			Detail: "the client answers what it does not declare", Want: "capabilities." + d.capability, Got: o.Request.Method + " answered without it",
 		})
 	}
 }

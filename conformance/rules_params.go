@@ -98,7 +98,7 @@ func (p *paramRule) list(o *Observation) {
 		given := sha256.Sum256(t.InputSchema)
 		switch {
 		case known == nil:
-			_, found := schemas.CompileToolSchema(o.Revision, schemas.Input, t.InputSchema)
+			_, found := o.toolSchema(schemas.Input, t.InputSchema)
 			broken, _ := splitAnnotations(found)
 			known = &annotated{given: given, params: mirroredParams(t.InputSchema, nil, 0), invalid: len(broken) > 0}
 			p.tools[t.Name] = known

@@ -128,7 +128,7 @@ func (r *toolRule) schemas(o *Observation, one json.RawMessage, t *tool, name, a
 		})
 	} else {
 		var found []schemas.Violation
-		t.input, found = schemas.CompileToolSchema(o.Revision, schemas.Input, input)
+		t.input, found = o.toolSchema(schemas.Input, input)
 		annotations, rest := splitAnnotations(found)
 		reportSchema(o, "TOOLS-INPUT-SCHEMA", "the input schema of a tool is no valid schema for an object"+r.which(name), rest, name, at+"/inputSchema")
 		if o.Revision.Stateless() && bytes.Contains(input, []byte(`"x-mcp-header"`)) {
@@ -137,7 +137,7 @@ func (r *toolRule) schemas(o *Observation, one json.RawMessage, t *tool, name, a
 	}
 	if hasOutput && o.Revision >= schemas.R20250618 {
 		var found []schemas.Violation
-		t.output, found = schemas.CompileToolSchema(o.Revision, schemas.Output, output)
+		t.output, found = o.toolSchema(schemas.Output, output)
 		reportSchema(o, "TOOLS-OUTPUT-SCHEMA", "the output schema of a tool is no valid schema"+r.which(name), found, name, at+"/outputSchema")
 	}
 }
